@@ -1,0 +1,1 @@
+//! The one door to the outside: an HTTP client that cannot reach a forbidden address.

@@ -1,0 +1,1 @@
+//! The doors: OpenAI-compatible API, admin API, web page; configuration and assembly.

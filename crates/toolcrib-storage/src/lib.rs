@@ -1,0 +1,1 @@
+//! What is remembered: keys, conversations, runs and traces, in SQLite.

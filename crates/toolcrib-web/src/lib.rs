@@ -1,0 +1,1 @@
+//! A URL in, a clean document out: fetching, charset, main content, Markdown, metadata.

@@ -1,0 +1,2 @@
+//! The Toolcrib program.
+fn main() {}

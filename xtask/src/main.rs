@@ -1,0 +1,2 @@
+//! Generators, tidy checks and benchmark drivers.
+fn main() {}
