@@ -1,1 +1,29 @@
 //! The governed loop: what tools exist, which are offered, asking a model, admitting and executing its calls.
+//!
+//! The crate awaits only its own traits: it opens no socket and no file, reads no environment and no clock.
+//! The modules stand in the order in which data flows through a run.
+
+pub mod message;
+pub mod tool;
+
+pub mod registry;
+
+pub mod caller;
+pub mod confidence;
+pub mod policy;
+
+pub mod offering;
+
+pub mod model;
+
+pub mod executor;
+
+pub mod run;
+
+pub mod journal;
+
+pub mod clock;
+
+mod nearest;
+#[cfg(feature = "testing")]
+pub mod testing;

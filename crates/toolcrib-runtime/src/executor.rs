@@ -1,0 +1,1 @@
+//! Runs admitted calls.
