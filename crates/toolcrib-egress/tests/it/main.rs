@@ -1,0 +1,1 @@
+//! The behaviors of the door, seen from outside.
