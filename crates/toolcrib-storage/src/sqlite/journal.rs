@@ -1,0 +1,298 @@
+//! The journal in SQLite: runs and traces, as they are written.
+//!
+//! A run's beginning stands with what the user said, and its end with everything that it added: each is one write,
+//! and so all there or not at all.
+
+use async_trait::async_trait;
+use sqlx::SqliteConnection;
+use toolcrib_runtime::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
+
+use super::SqliteStore;
+use super::conversations::{EncodedMessage, append, encode_messages, is_owned};
+use super::problem::Failure;
+use super::writer::Write;
+use crate::record::trace::{self, TraceBody, encode_sources};
+use crate::record::{Owner, time};
+use crate::store::{StoreError, StoreProblem};
+
+#[async_trait]
+impl Journal for SqliteStore {
+    async fn begin_run(&self, run: RunStart) -> Result<(), JournalError> {
+        let begin = BeginRun::new(run).map_err(|failure| unwritten("the beginning of a run", failure.0))?;
+        self.write(begin).await.map_err(|error| unwritten("the beginning of a run", error.problem))
+    }
+
+    async fn admit_call(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError> {
+        self.write_trace(run_id, trace, Kind::Admission)
+            .await
+            .map_err(|error| unwritten("the admission of a call", error.problem))
+    }
+
+    async fn record_trace(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError> {
+        self.write_trace(run_id, trace, Kind::Outcome)
+            .await
+            .map_err(|error| unwritten("the trace of a call", error.problem))
+    }
+
+    async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
+        let end = EndRun::new(end).map_err(|failure| unwritten("the end of a run", failure.0))?;
+        self.write(end).await.map_err(|error| unwritten("the end of a run", error.problem))
+    }
+}
+
+impl SqliteStore {
+    async fn write_trace(&self, run_id: &str, trace: &Trace, kind: Kind) -> Result<(), StoreError> {
+        let trace = WriteTrace::new(run_id, trace, kind)
+            .map_err(|failure| failure.during(<WriteTrace as Write>::ATTEMPT))?;
+        self.write(trace).await
+    }
+}
+
+fn unwritten(what: &'static str, problem: StoreProblem) -> JournalError {
+    JournalError { what, cause: problem.to_string() }
+}
+
+/// A run's row and the user's messages. `run.messages` has been emptied into `messages`.
+struct BeginRun {
+    run: RunStart,
+    owner: Owner,
+    messages: Vec<EncodedMessage>,
+}
+
+impl BeginRun {
+    fn new(mut run: RunStart) -> Result<Self, Failure> {
+        let messages = encode_messages(std::mem::take(&mut run.messages))
+            .map_err(|error| Failure::content(format!("a message of the run {}", run.run_id), &error))?;
+        let owner = Owner::new(run.workspace_id.clone(), run.user_id.clone());
+        Ok(Self { run, owner, messages })
+    }
+}
+
+#[async_trait]
+impl Write for BeginRun {
+    type Output = ();
+    const ATTEMPT: &'static str = "storing the beginning of a run";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        let run = &self.run;
+        let started_at = time::to_stored(run.started_at);
+        if let Some(conversation_id) = &run.conversation_id
+            && !is_owned(connection, &self.owner, conversation_id).await?
+        {
+            return Err(StoreProblem::Missing { what: "conversation" }.into());
+        }
+        sqlx::query(
+            "INSERT INTO runs
+                 (id, conversation_id, workspace_id, user_id, component, provider_id, model, state, started_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&run.run_id)
+        .bind(&run.conversation_id)
+        .bind(&run.workspace_id)
+        .bind(&run.user_id)
+        .bind(&run.component)
+        .bind(&run.provider_id)
+        .bind(&run.model)
+        .bind(RunState::Running.name())
+        .bind(started_at)
+        .execute(&mut *connection)
+        .await
+        .map_err(|error| Failure::referring(error, "member of the workspace"))?;
+        if let Some(conversation_id) = &run.conversation_id {
+            append(connection, conversation_id, &run.run_id, &self.messages).await?;
+            sqlx::query("UPDATE conversations SET updated_at = max(updated_at, ?) WHERE id = ?")
+                .bind(started_at)
+                .bind(conversation_id)
+                .execute(connection)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Admission,
+    Outcome,
+}
+
+/// A trace's row, at its admission or at its end.
+struct WriteTrace {
+    run_id: String,
+    kind: Kind,
+    order: i64,
+    round: i64,
+    tool_id: String,
+    display_name: String,
+    icon: String,
+    call_id: String,
+    status: TraceStatus,
+    status_message: Option<String>,
+    executed: bool,
+    required_confidence: i64,
+    started_at: i64,
+    duration_ms: i64,
+    body: String,
+}
+
+impl WriteTrace {
+    fn new(run_id: &str, trace: &Trace, kind: Kind) -> Result<Self, Failure> {
+        let body = TraceBody::encode(trace)
+            .map_err(|error| Failure::content(format!("call {} of the run {run_id}", trace.order), &error))?;
+        Ok(Self {
+            run_id: run_id.to_owned(),
+            kind,
+            order: i64::from(trace.order),
+            round: i64::from(trace.round),
+            tool_id: trace.tool_id.clone(),
+            display_name: trace.display_name.clone(),
+            icon: trace.icon.clone(),
+            call_id: trace.call_id.clone(),
+            status: trace.status,
+            status_message: trace.status_message.clone(),
+            executed: trace.executed,
+            required_confidence: i64::from(trace.required_confidence.value()),
+            started_at: time::to_stored(trace.started_at),
+            duration_ms: time::count_to_stored(trace.duration_ms),
+            body,
+        })
+    }
+
+    /// An admission needs a run that goes on and a call that has not ended; an outcome may come late.
+    async fn check(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        let found: Option<(String, Option<String>)> = sqlx::query_as(
+            "SELECT runs.state, traces.status FROM runs
+             LEFT JOIN traces ON traces.run_id = runs.id AND traces.call_order = ?
+             WHERE runs.id = ?",
+        )
+        .bind(self.order)
+        .bind(&self.run_id)
+        .fetch_optional(connection)
+        .await?;
+        let Some((state, status)) = found else {
+            return Err(StoreProblem::Missing { what: "run" }.into());
+        };
+        if self.kind == Kind::Outcome {
+            return Ok(());
+        }
+        if state != RunState::Running.name() {
+            return Err(StoreProblem::Ended { what: "run" }.into());
+        }
+        if status.is_some_and(|status| status != TraceStatus::Pending.name()) {
+            return Err(StoreProblem::Ended { what: "call" }.into());
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Write for WriteTrace {
+    type Output = ();
+    const ATTEMPT: &'static str = "storing the trace of a call";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        self.check(connection).await?;
+        sqlx::query(
+            "INSERT INTO traces
+                 (run_id, call_order, round, tool_id, display_name, icon, call_id, status, status_message,
+                  executed, required_confidence, started_at, duration_ms, format, body)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT (run_id, call_order) DO UPDATE SET
+                 round = excluded.round, tool_id = excluded.tool_id, display_name = excluded.display_name,
+                 icon = excluded.icon, call_id = excluded.call_id, status = excluded.status,
+                 status_message = excluded.status_message, executed = excluded.executed,
+                 required_confidence = excluded.required_confidence, started_at = excluded.started_at,
+                 duration_ms = excluded.duration_ms, format = excluded.format, body = excluded.body",
+        )
+        .bind(&self.run_id)
+        .bind(self.order)
+        .bind(self.round)
+        .bind(&self.tool_id)
+        .bind(&self.display_name)
+        .bind(&self.icon)
+        .bind(&self.call_id)
+        .bind(self.status.name())
+        .bind(&self.status_message)
+        .bind(self.executed)
+        .bind(self.required_confidence)
+        .bind(self.started_at)
+        .bind(self.duration_ms)
+        .bind(trace::FORMAT)
+        .bind(&self.body)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+/// A run's end. `end.messages` has been emptied into `messages`.
+struct EndRun {
+    end: RunEnd,
+    messages: Vec<EncodedMessage>,
+    sources: String,
+}
+
+impl EndRun {
+    fn new(mut end: RunEnd) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::content(format!("the end of the run {}", end.run_id), &error);
+        let sources = encode_sources(&end.sources).map_err(unreadable)?;
+        let messages = std::mem::take(&mut end.messages);
+        let messages = encode_messages(messages)
+            .map_err(|error| Failure::content(format!("a message of the run {}", end.run_id), &error))?;
+        Ok(Self { end, messages, sources })
+    }
+
+    async fn close(&self, connection: &mut SqliteConnection) -> Result<Option<String>, Failure> {
+        let end = &self.end;
+        let closed: Option<Option<String>> = sqlx::query_scalar(
+            "UPDATE runs SET
+                 state = ?, reason = ?, sources = ?, input_tokens = ?, output_tokens = ?,
+                 cached_input_tokens = ?, reasoning_tokens = ?, rounds = ?, required_confidence = ?, ended_at = ?
+             WHERE id = ? AND state = 'running' RETURNING conversation_id",
+        )
+        .bind(end.state.name())
+        .bind(&end.reason)
+        .bind(&self.sources)
+        .bind(time::count_to_stored(end.usage.input_tokens))
+        .bind(time::count_to_stored(end.usage.output_tokens))
+        .bind(time::count_to_stored(end.usage.cached_input_tokens))
+        .bind(time::count_to_stored(end.usage.reasoning_tokens))
+        .bind(i64::from(end.rounds))
+        .bind(i64::from(end.required_confidence.value()))
+        .bind(time::to_stored(end.ended_at))
+        .bind(&end.run_id)
+        .fetch_optional(&mut *connection)
+        .await?;
+        if let Some(conversation_id) = closed {
+            return Ok(conversation_id);
+        }
+        let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?)")
+            .bind(&end.run_id)
+            .fetch_one(connection)
+            .await?;
+        let what = "run";
+        Err(if exists { StoreProblem::Ended { what } } else { StoreProblem::Missing { what } }.into())
+    }
+}
+
+#[async_trait]
+impl Write for EndRun {
+    type Output = ();
+    const ATTEMPT: &'static str = "storing the end of a run";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        let Some(conversation_id) = self.close(connection).await? else { return Ok(()) };
+        append(connection, &conversation_id, &self.end.run_id, &self.messages).await?;
+        sqlx::query(
+            "UPDATE conversations SET
+                 updated_at = max(updated_at, ?), required_confidence = max(required_confidence, ?)
+             WHERE id = ?",
+        )
+        .bind(time::to_stored(self.end.ended_at))
+        .bind(i64::from(self.end.required_confidence.value()))
+        .bind(conversation_id)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
