@@ -1,0 +1,7 @@
+//! The request: written for providers, read from clients.
+
+mod decode;
+mod encode;
+
+pub use decode::decode_request;
+pub use encode::encode_request;
