@@ -9,15 +9,26 @@ const MAX_COMFORTABLE_PARAMETERS: usize = 8;
 const PARAMETERS: &str = "/function/parameters";
 
 /// Words by which a description says when to use the tool.
-const OCCASIONS: [&str; 8] = ["use ", "when", "whenever", "if the", "before", "after", "for questions", "to find"];
+const OCCASIONS: [&str; 8] =
+    ["use ", "when", "whenever", "if the", "before", "after", "for questions", "to find"];
 
 /// Names of settings that are nearly always secrets.
 const SECRET_WORDS: [&str; 6] = ["key", "token", "secret", "password", "passwd", "credential"];
 
 /// Keywords that providers with enforced schemas refuse.
 const NOT_STRICT: [&str; 12] = [
-    "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties",
-    "propertyNames", "unevaluatedProperties", "minProperties",
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "minProperties",
 ];
 
 /// What will make a model use the tool badly, though the definition is valid.
@@ -52,7 +63,8 @@ impl Lints<'_> {
 
     fn descriptions(&mut self, definition: &Definition) {
         let description = definition.function.description.to_lowercase();
-        let instructions = definition.system_prompt_instructions.as_deref().unwrap_or_default().to_lowercase();
+        let instructions =
+            definition.system_prompt_instructions.as_deref().unwrap_or_default().to_lowercase();
         let pointer = "/function/descriptionForLLM";
         if description.trim().is_empty() {
             self.warn(pointer, "no description", "say what the tool does and what it returns");
@@ -63,7 +75,8 @@ impl Lints<'_> {
     }
 
     fn parameters(&mut self, definition: &Definition) {
-        let Some(properties) = definition.function.parameters.get("properties").and_then(Value::as_object) else {
+        let Some(properties) = definition.function.parameters.get("properties").and_then(Value::as_object)
+        else {
             return;
         };
         if properties.len() > MAX_COMFORTABLE_PARAMETERS {
@@ -71,10 +84,15 @@ impl Lints<'_> {
             self.warn(PARAMETERS, format!("{} parameters", properties.len()), advice);
         }
         for (name, schema) in properties {
-            let described = schema.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+            let described =
+                schema.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
             if !described {
                 let pointer = join(&format!("{PARAMETERS}/properties"), name);
-                self.warn(&pointer, "a parameter without description", "say what it means and give an example value");
+                self.warn(
+                    &pointer,
+                    "a parameter without description",
+                    "say what it means and give an example value",
+                );
             }
         }
     }
@@ -84,7 +102,11 @@ impl Lints<'_> {
         let Some(object) = schema.as_object() else { return };
         for keyword in NOT_STRICT.iter().filter(|keyword| object.contains_key(**keyword)) {
             let found = format!("the keyword {keyword:?} in a strict schema");
-            self.warn(&join(pointer, keyword), found, "set \"strict\": false, or write the schema without it");
+            self.warn(
+                &join(pointer, keyword),
+                found,
+                "set \"strict\": false, or write the schema without it",
+            );
         }
         if let Some(properties) = object.get("properties").and_then(Value::as_object) {
             if object.get("additionalProperties") != Some(&Value::Bool(false)) {
@@ -94,7 +116,8 @@ impl Lints<'_> {
             let required = object.get("required").and_then(Value::as_array);
             for (name, property) in properties {
                 let place = join(&format!("{pointer}/properties"), name);
-                if !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(name))) {
+                if !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(name)))
+                {
                     let advice = "require it and allow null, or set \"strict\": false";
                     self.warn(&place, "an optional property in a strict schema", advice);
                 }
@@ -109,11 +132,15 @@ impl Lints<'_> {
     fn names(&mut self, definition: &Definition) {
         let name = &definition.function.name;
         if *name != definition.id {
-            let advice = format!("keep id and function name alike ({:?}) unless there is a reason", definition.id);
+            let advice =
+                format!("keep id and function name alike ({:?}) unless there is a reason", definition.id);
             self.warn("/function/name", format!("the name {name:?}"), advice);
         }
         if definition.implementation_key != definition.id && definition.replaces.is_none() {
-            let advice = format!("keep id and implementation key alike ({:?}) unless there is a reason", definition.id);
+            let advice = format!(
+                "keep id and implementation key alike ({:?}) unless there is a reason",
+                definition.id
+            );
             self.warn("/implementationKey", format!("the key {:?}", definition.implementation_key), advice);
         }
     }

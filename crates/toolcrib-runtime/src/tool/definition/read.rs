@@ -54,12 +54,17 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
         // A tool with a source of its own needs no compiled implementation to be named.
         None if source.is_some() => id.clone(),
         None => {
-            reader.error("", "no \"implementationKey\"", "\"implementationKey\" is required unless there is a \"source\"");
+            reader.error(
+                "",
+                "no \"implementationKey\"",
+                "\"implementationKey\" is required unless there is a \"source\"",
+            );
             None
         }
     };
     let function = fields.require("function", reader).and_then(|place| function(reader, &place));
-    let timeout = fields.take("timeoutSeconds").and_then(|place| reader.integer(&place, 1, MAX_TIMEOUT_SECONDS));
+    let timeout =
+        fields.take("timeoutSeconds").and_then(|place| reader.integer(&place, 1, MAX_TIMEOUT_SECONDS));
     let max_result =
         fields.take("maxResultCharacters").and_then(|place| reader.integer(&place, 1, MAX_RESULT_CHARACTERS));
     let read = Definition {
@@ -103,7 +108,11 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
             .unwrap_or_default(),
         returns_untrusted_content: flag(reader, fields.take("returnsUntrustedContent"), false),
         minimum_confidence: fields.take("minimumConfidence").and_then(|place| confidence(reader, &place)),
-        sensitive_arguments: sensitive_arguments(reader, fields.take("sensitiveArguments"), function.as_ref()),
+        sensitive_arguments: sensitive_arguments(
+            reader,
+            fields.take("sensitiveArguments"),
+            function.as_ref(),
+        ),
         replaces: fields.take("replaces").and_then(|place| identifier(reader, &place)),
         source: source.as_ref().and_then(|place| reader.object(place).cloned()),
         display: fields.take("display").map(|place| display(reader, &place)).unwrap_or_default(),
@@ -132,11 +141,13 @@ fn identifier(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<String> {
     let text = reader.text(place)?;
     let mut characters = text.chars();
     let starts_well = characters.next().is_some_and(|first| first.is_ascii_lowercase());
-    let goes_on_well = characters.all(|rest| rest.is_ascii_lowercase() || rest.is_ascii_digit() || rest == '_');
+    let goes_on_well =
+        characters.all(|rest| rest.is_ascii_lowercase() || rest.is_ascii_digit() || rest == '_');
     if starts_well && goes_on_well && text.len() <= 64 {
         return Some(text);
     }
-    let allowed = "an id is a lower-case letter followed by at most 63 lower-case letters, digits and underscores";
+    let allowed =
+        "an id is a lower-case letter followed by at most 63 lower-case letters, digits and underscores";
     reader.error(&place.pointer, describe(place.value), allowed);
     None
 }
@@ -170,7 +181,8 @@ fn components(reader: &mut Reader<'_>, place: Option<Place<'_>>) -> Vec<Componen
 fn function(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Function> {
     let mut fields = reader.fields(place)?;
     let name = fields.require("name", reader).and_then(|place| function_name(reader, &place));
-    let description = fields.take("descriptionForLLM").and_then(|place| reader.text(&place)).unwrap_or_default();
+    let description =
+        fields.take("descriptionForLLM").and_then(|place| reader.text(&place)).unwrap_or_default();
     let strict = flag(reader, fields.take("strict"), true);
     let parameters = fields.require("parameters", reader).and_then(|place| parameters(reader, &place));
     fields.finish(reader);
@@ -198,13 +210,20 @@ fn parameters(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Value> {
     let before = reader.problems.len();
     let properties = object.get("properties").and_then(Value::as_object);
     let names: Vec<&str> = properties.map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
-    for (index, required) in object.get("required").and_then(Value::as_array).into_iter().flatten().enumerate() {
+    for (index, required) in
+        object.get("required").and_then(Value::as_array).into_iter().flatten().enumerate()
+    {
         if let Some(required) = required.as_str()
             && !names.contains(&required)
         {
             let pointer = format!("{}/required/{index}", place.pointer);
             let allowed = format!("a required argument must be one of the properties: {}", names.join(", "));
-            reader.error_near(&pointer, format!("{required:?}"), allowed, nearest(required, names.iter().copied()));
+            reader.error_near(
+                &pointer,
+                format!("{required:?}"),
+                allowed,
+                nearest(required, names.iter().copied()),
+            );
         }
     }
     if let Err(error) = jsonschema::draft202012::meta::validate(place.value) {
@@ -218,7 +237,9 @@ fn parameters(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Value> {
 }
 
 fn annotations(reader: &mut Reader<'_>, place: Option<Place<'_>>) -> Annotations {
-    let Some(mut fields) = place.and_then(|place| reader.fields(&place)) else { return Annotations::default() };
+    let Some(mut fields) = place.and_then(|place| reader.fields(&place)) else {
+        return Annotations::default();
+    };
     let annotations = Annotations {
         read_only: flag(reader, fields.take("readOnly"), false),
         destructive: flag(reader, fields.take("destructive"), false),
@@ -262,7 +283,8 @@ fn confidence(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Confidence> 
     let text = reader.text(place)?;
     let level = Confidence::parse(&text);
     if level.is_none() {
-        let names = Confidence::ALL.into_iter().filter(|level| *level != Confidence::Unknown).map(Confidence::name);
+        let names =
+            Confidence::ALL.into_iter().filter(|level| *level != Confidence::Unknown).map(Confidence::name);
         let names: Vec<_> = names.collect();
         let allowed = format!("one of {} is allowed", names.join(", "));
         reader.error_near(&place.pointer, format!("{text:?}"), allowed, nearest(&text, names));
@@ -276,7 +298,8 @@ fn sensitive_arguments(
     function: Option<&Function>,
 ) -> Vec<String> {
     let named = place.map(|place| reader.texts(&place)).unwrap_or_default();
-    let properties = function.and_then(|function| function.parameters.get("properties")).and_then(Value::as_object);
+    let properties =
+        function.and_then(|function| function.parameters.get("properties")).and_then(Value::as_object);
     if let Some(properties) = properties {
         for (name, pointer) in named.iter().filter(|(name, _)| !properties.contains_key(name)) {
             let names: Vec<_> = properties.keys().map(String::as_str).collect();

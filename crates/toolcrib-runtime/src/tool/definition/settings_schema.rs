@@ -87,7 +87,9 @@ impl SettingsSchema {
                     }
                     Err(message) => problems.push(SettingProblem::field(&field.name, message)),
                 },
-                None if field.required => problems.push(SettingProblem::field(&field.name, "required, but not set")),
+                None if field.required => {
+                    problems.push(SettingProblem::field(&field.name, "required, but not set"))
+                }
                 None => {}
             }
         }
@@ -104,7 +106,11 @@ impl SettingsSchema {
         if let Some(kind) = schema.take("type")
             && kind.value.as_str() != Some("object")
         {
-            reader.error(&kind.pointer, describe(kind.value), "\"object\" is the only type of a settings schema");
+            reader.error(
+                &kind.pointer,
+                describe(kind.value),
+                "\"object\" is the only type of a settings schema",
+            );
         }
         let mut fields = Vec::new();
         if let Some(properties) = schema.take("properties")
@@ -122,7 +128,8 @@ impl SettingsSchema {
             } else {
                 let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
                 let near = nearest(&name, names.iter().copied());
-                let allowed = format!("a required setting must be one of the properties: {}", names.join(", "));
+                let allowed =
+                    format!("a required setting must be one of the properties: {}", names.join(", "));
                 reader.error_near(&pointer, format!("{name:?}"), allowed, near);
             }
         }
@@ -161,7 +168,11 @@ impl SettingField {
             && let Some(default) = default
             && let Err(message) = field.check(default.value)
         {
-            reader.error(&default.pointer, describe(default.value), format!("the default must fit the field: {message}"));
+            reader.error(
+                &default.pointer,
+                describe(default.value),
+                format!("the default must fit the field: {message}"),
+            );
         }
         Some(field)
     }

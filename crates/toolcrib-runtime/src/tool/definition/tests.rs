@@ -54,7 +54,9 @@ fn the_common_format_is_read_unchanged() {
     let definition = read(&weather()).expect("valid");
     assert_eq!(definition.id, "get_current_weather");
     assert_eq!(definition.capability, "get_current_weather");
-    assert!(definition.settings_schema.field("demoLabel").is_some_and(|field| field.required && !field.secret));
+    assert!(
+        definition.settings_schema.field("demoLabel").is_some_and(|field| field.required && !field.secret)
+    );
     assert_eq!(definition.approval, Approval::Never);
     assert!(definition.function.strict);
     assert_eq!(lint(&definition, "weather.json"), []);
@@ -62,7 +64,10 @@ fn the_common_format_is_read_unchanged() {
 
 #[test]
 fn property_names_are_read_in_any_letter_case() {
-    let text = weather().to_string().replace("schemaVersion", "SchemaVersion").replace("implementationKey", "IMPLEMENTATIONKEY");
+    let text = weather()
+        .to_string()
+        .replace("schemaVersion", "SchemaVersion")
+        .replace("implementationKey", "IMPLEMENTATIONKEY");
     assert!(Definition::read(&text, "weather.json").is_ok());
 }
 
@@ -81,8 +86,14 @@ fn each_problem_names_its_place() {
     );
     check(|v| v["settingsSchema"]["required"][0] = json!("demo"), &["/settingsSchema/required/0: \"demo\""]);
     check(|v| v["function"]["name"] = json!("get weather"), &["/function/name: the string \"get weather\""]);
-    check(|v| v["function"]["parameters"]["type"] = json!("array"), &["/function/parameters/type: the string \"array\""]);
-    check(|v| v["function"]["parameters"]["required"][0] = json!("town"), &["/function/parameters/required/0: \"town\""]);
+    check(
+        |v| v["function"]["parameters"]["type"] = json!("array"),
+        &["/function/parameters/type: the string \"array\""],
+    );
+    check(
+        |v| v["function"]["parameters"]["required"][0] = json!("town"),
+        &["/function/parameters/required/0: \"town\""],
+    );
     check(|v| v["minimumConfidence"] = json!("UNKNOWN"), &["/minimumConfidence: \"UNKNOWN\""]);
     check(|v| v["timeoutSeconds"] = json!(0), &["/timeoutSeconds: the number 0"]);
     check(|v| v["sensitiveArguments"] = json!(["town"]), &["/sensitiveArguments/0: \"town\""]);
@@ -107,7 +118,9 @@ fn a_schema_that_is_none_is_refused() {
     let found = problems(|v| v["function"]["parameters"]["properties"]["city"]["type"] = json!("text"));
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("/function/parameters/properties/city/type"), "{found:?}");
-    let found = problems(|v| v["function"]["parameters"]["properties"]["city"] = json!({"$ref": "https://example.org/x"}));
+    let found = problems(|v| {
+        v["function"]["parameters"]["properties"]["city"] = json!({"$ref": "https://example.org/x"})
+    });
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
@@ -138,7 +151,10 @@ fn lists_replace_the_flags_and_denial_wins() {
     let admits = |visibility: &Visibility, id| visibility.admits(&Component::parse(id).expect("known"));
     assert!(admits(&visibility(true, false, &[], &[]), "api"));
     assert!(!admits(&visibility(true, false, &[], &[]), "rewrite_assistant"));
-    assert!(admits(&visibility(false, false, &[], &["chat"]), "rewrite_assistant"), "an empty allow list is everything");
+    assert!(
+        admits(&visibility(false, false, &[], &["chat"]), "rewrite_assistant"),
+        "an empty allow list is everything"
+    );
     assert!(!admits(&visibility(true, true, &["chat"], &["chat"]), "chat"), "denial wins");
     assert!(!admits(&visibility(true, true, &["chat"], &[]), "api"));
 }
