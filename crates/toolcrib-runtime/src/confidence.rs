@@ -30,7 +30,7 @@ pub enum ConfidenceScheme {
     /// Self-hosted HIGH, the rest MEDIUM.
     #[default]
     TrustAll,
-    /// Self-hosted HIGH, the rest VERY_LOW.
+    /// Self-hosted HIGH, the rest `VERY_LOW`.
     LocalTrustOnly,
     /// Self-hosted HIGH, European providers MEDIUM, the rest LOW.
     TrustEurope,
@@ -152,7 +152,11 @@ impl ConfidenceScheme {
             Self::TrustUsaEurope => &[Region::Usa, Region::Europe],
             Self::TrustAsia => &[Region::Asia],
         };
-        if region.is_some_and(|region| trusted.contains(&region)) { Confidence::Medium } else { Confidence::Low }
+        if region.is_some_and(|region| trusted.contains(&region)) {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        }
     }
 }
 
@@ -177,7 +181,11 @@ mod tests {
     #[test]
     fn schemes_assign_levels() {
         let check = |scheme: ConfidenceScheme, self_hosted, region, expected| {
-            assert_eq!(scheme.level(None, self_hosted, region), expected, "{scheme:?} {self_hosted} {region:?}");
+            assert_eq!(
+                scheme.level(None, self_hosted, region),
+                expected,
+                "{scheme:?} {self_hosted} {region:?}"
+            );
         };
         check(ConfidenceScheme::TrustAll, true, None, Confidence::High);
         check(ConfidenceScheme::TrustAll, false, None, Confidence::Medium);

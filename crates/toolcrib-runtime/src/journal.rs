@@ -23,6 +23,9 @@ pub trait Journal: Send + Sync {
     /// A call ended, whether it was executed or not. Replaces its admission.
     async fn record_trace(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError>;
 
+    /// Calls of a stopped run that have not ended become CANCELLED.
+    async fn close_open_calls(&self, run_id: &str, at: Timestamp) -> Result<(), JournalError>;
+
     /// A run ended. The messages it added, its usage and its state become visible together.
     async fn end_run(&self, end: RunEnd) -> Result<(), JournalError>;
 }

@@ -1,1 +1,139 @@
-//! Which tools a model may call.
+//! Which tools a model may call in one run, and for every tool why or why not.
+//!
+//! [`offer`] is pure and total: it asks every gate about every tool and keeps every verdict. Nothing is offered, and
+//! nothing admitted, that a gate withholds; no component skips a gate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::caller::Caller;
+use crate::message::Message;
+use crate::model::{ModelCapabilities, ModelIdentity, ToolSpec};
+use crate::policy::{OutboundRestriction, Policy};
+use crate::registry::{Catalog, RegisteredTool};
+
+mod admit;
+mod explain;
+mod gate;
+mod gates;
+mod reason;
+#[cfg(test)]
+mod tests;
+
+pub use admit::{Admitted, AdmittedCall, Refusal};
+pub use explain::{Explanation, GateVerdict};
+pub use gate::GATES;
+pub use reason::{Reason, Who};
+
+/// What the request says about tools.
+#[derive(Debug, Clone, Default)]
+pub struct OfferRequest {
+    /// Which tools were chosen.
+    pub selection: Selection,
+    /// The conversation leaves nothing behind.
+    pub temporary: bool,
+    /// The names of tools that the client declared itself.
+    pub client_tools: BTreeSet<String>,
+    /// How far the conversation's outgoing data is restricted.
+    pub outbound: OutboundRestriction,
+}
+
+/// Which tools were chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// What the component has on by default.
+    #[default]
+    Default,
+    /// No tool.
+    Nothing,
+    /// These tools, by id.
+    Only(BTreeSet<String>),
+}
+
+/// The model that will be asked.
+#[derive(Debug, Clone)]
+pub struct ModelStanding {
+    /// Which model, and how far its provider is trusted.
+    pub identity: ModelIdentity,
+    /// What it can do.
+    pub capabilities: ModelCapabilities,
+}
+
+/// The tools of one run with every verdict. It does not change while the run lasts.
+pub struct Offering {
+    catalog: Arc<Catalog>,
+    request: OfferRequest,
+    model: ModelStanding,
+    /// Reasons why a tool is withheld, in the order of the gates; offered tools have no entry.
+    withheld: BTreeMap<usize, Vec<(usize, Reason)>>,
+    specs: Arc<[ToolSpec]>,
+}
+
+/// Decides which tools a model may call.
+pub fn offer(
+    catalog: &Arc<Catalog>,
+    caller: &Caller,
+    request: OfferRequest,
+    policy: &Policy,
+    model: ModelStanding,
+) -> Offering {
+    let mut withheld = BTreeMap::new();
+    let mut specs = Vec::new();
+    for (index, tool) in catalog.tools().iter().enumerate() {
+        let reasons = gate::judge(&gate::Subject { tool, caller, request: &request, policy, model: &model });
+        if reasons.is_empty() {
+            specs.push(tool.spec.clone());
+        } else {
+            withheld.insert(index, reasons);
+        }
+    }
+    Offering { catalog: Arc::clone(catalog), request, model, withheld, specs: specs.into() }
+}
+
+impl Offering {
+    /// The offered tools as a model sees them, by id.
+    pub fn specs(&self) -> &Arc<[ToolSpec]> {
+        &self.specs
+    }
+
+    /// The offered tools, by id.
+    pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        let tools = self.catalog.tools().iter().enumerate();
+        tools.filter(|(index, _)| !self.withheld.contains_key(index)).map(|(_, tool)| tool)
+    }
+
+    /// The offered tool whose function has this name.
+    pub fn offered_by_name(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        let index = self.catalog.index_by_function_name(name)?;
+        if self.withheld.contains_key(&index) { None } else { self.catalog.tools().get(index) }
+    }
+
+    /// Whether the client declared a tool of this name itself.
+    pub fn is_client_tool(&self, name: &str) -> bool {
+        self.request.client_tools.contains(name)
+    }
+
+    /// The model that the offering was made for.
+    pub fn model(&self) -> &ModelStanding {
+        &self.model
+    }
+
+    /// The policy texts of the offered tools, for the system prompt; `None` when there are none.
+    pub fn instructions(&self, answering: Option<&Message>) -> Option<String> {
+        let mut text = String::new();
+        for tool in self.offered() {
+            let own = tool
+                .implementation
+                .as_ref()
+                .and_then(|implementation| implementation.instructions(answering));
+            let parts = [tool.definition.system_prompt_instructions.as_deref(), own.as_deref()];
+            let parts: Vec<_> =
+                parts.into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
+            if !parts.is_empty() {
+                let _ = write!(text, "\n\n## {}\n{}", tool.definition.function.name, parts.join("\n"));
+            }
+        }
+        (!text.is_empty()).then(|| format!("# Tool policies{text}"))
+    }
+}

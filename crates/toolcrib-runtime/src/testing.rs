@@ -1,1 +1,315 @@
-//! Test doubles.
+//! Stand-ins for tests: a scripted model, a recording tool, a clock that is moved by hand, a journal in memory.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::caller::{Caller, Component, Credits, Grants};
+use crate::clock::Clock;
+use crate::confidence::Confidence;
+use crate::journal::{Journal, JournalError, RunEnd, RunStart, Trace, TraceStatus};
+use crate::message::ToolCall;
+use crate::model::{
+    FinishReason, Model, ModelCapabilities, ModelError, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
+};
+use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+
+/// One answer of a script: the events of a stream, or a refusal.
+pub type ScriptedAnswer = Result<Vec<Result<ModelEvent, ModelError>>, ModelError>;
+
+/// A model that answers from a script, one entry per request, and keeps the requests.
+pub struct ScriptedModel {
+    identity: ModelIdentity,
+    capabilities: ModelCapabilities,
+    script: Mutex<VecDeque<ScriptedAnswer>>,
+    requests: Mutex<Vec<ModelRequest>>,
+}
+
+/// A tool that does what it is told and keeps the arguments of its calls.
+pub struct RecordingTool {
+    key: String,
+    behavior: Box<dyn Fn(&Value) -> Behavior + Send + Sync>,
+    calls: Mutex<Vec<Value>>,
+}
+
+/// What a [`RecordingTool`] does when it is called.
+pub enum Behavior {
+    /// Ends like this.
+    End(Result<ToolOutput, ToolError>),
+    /// Panics.
+    Panic,
+    /// Never ends.
+    Hang,
+}
+
+/// A clock that stands still; sleeping on it never ends unless the time is zero.
+pub struct FixedClock(pub Timestamp);
+
+/// A journal that keeps everything in memory.
+#[derive(Default)]
+pub struct MemoryJournal {
+    state: Mutex<MemoryJournalState>,
+}
+
+#[derive(Default)]
+struct MemoryJournalState {
+    begun: Vec<RunStart>,
+    traces: Vec<Trace>,
+    ended: Vec<RunEnd>,
+    broken: bool,
+}
+
+impl ScriptedModel {
+    /// A model that gives these answers, one per request.
+    pub fn new(answers: impl IntoIterator<Item = Vec<ModelEvent>>) -> Self {
+        Self::with_failures(answers.into_iter().map(|events| Ok(events.into_iter().map(Ok).collect())))
+    }
+
+    /// A model whose requests or streams may fail.
+    pub fn with_failures(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+        Self {
+            identity: ModelIdentity {
+                provider_id: "scripted".to_owned(),
+                model: "model".to_owned(),
+                confidence: Confidence::High,
+                trusted: false,
+            },
+            capabilities: ModelCapabilities { functions: true, images: false },
+            script: Mutex::new(answers.into_iter().collect()),
+            requests: Mutex::default(),
+        }
+    }
+
+    /// The same model with another confidence.
+    #[must_use]
+    pub fn with_confidence(mut self, confidence: Confidence) -> Self {
+        self.identity.confidence = confidence;
+        self
+    }
+
+    /// The requests so far.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        lock(&self.requests).clone()
+    }
+}
+
+/// The events of an answer of plain text.
+pub fn says(text: &str) -> Vec<ModelEvent> {
+    vec![ModelEvent::Text(text.to_owned()), ModelEvent::Finished(FinishReason::Stop)]
+}
+
+/// The events of an answer that makes calls, each given as id, name and arguments.
+pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<ModelEvent> {
+    let events = calls.iter().map(|(id, name, arguments)| {
+        ModelEvent::Call(ToolCall {
+            id: (*id).to_owned(),
+            name: (*name).to_owned(),
+            arguments: (*arguments).to_owned(),
+            opaque: Map::new(),
+        })
+    });
+    events.chain([ModelEvent::Finished(FinishReason::ToolCalls)]).collect()
+}
+
+#[async_trait]
+impl Model for ScriptedModel {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> ModelCapabilities {
+        self.capabilities
+    }
+
+    async fn ask(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        lock(&self.requests).push(request);
+        let next = lock(&self.script).pop_front();
+        match next {
+            Some(answer) => Ok(stream::iter(answer?).boxed()),
+            // A model at the end of its script thinks for ever.
+            None => Ok(stream::pending().boxed()),
+        }
+    }
+}
+
+impl RecordingTool {
+    /// A tool that always returns this text.
+    pub fn returning(key: &str, text: &str) -> Self {
+        let text = text.to_owned();
+        Self::behaving(key, move |_| Behavior::End(Ok(ToolOutput::text(text.clone()))))
+    }
+
+    /// A tool that does what `behavior` says of its arguments.
+    pub fn behaving(key: &str, behavior: impl Fn(&Value) -> Behavior + Send + Sync + 'static) -> Self {
+        Self { key: key.to_owned(), behavior: Box::new(behavior), calls: Mutex::default() }
+    }
+
+    /// The arguments of the calls so far.
+    pub fn calls(&self) -> Vec<Value> {
+        lock(&self.calls).clone()
+    }
+}
+
+#[async_trait]
+impl Tool for RecordingTool {
+    fn implementation_key(&self) -> &str {
+        &self.key
+    }
+
+    fn display(&self) -> Display {
+        Display {
+            name: self.key.clone(),
+            description: format!("Test tool {}.", self.key),
+            icon: "🧪".to_owned(),
+        }
+    }
+
+    #[expect(clippy::panic, reason = "a tool that panics is what some tests are about")]
+    async fn call(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let behavior = (self.behavior)(&arguments);
+        lock(&self.calls).push(arguments);
+        match behavior {
+            Behavior::End(result) => result,
+            Behavior::Panic => panic!("a tool panics on purpose"),
+            Behavior::Hang => std::future::pending().await,
+        }
+    }
+}
+
+#[async_trait]
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        if !duration.is_zero() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl MemoryJournal {
+    /// A journal that can no longer be written.
+    pub fn break_down(&self) {
+        lock(&self.state).broken = true;
+    }
+
+    /// The runs that began.
+    pub fn begun(&self) -> Vec<RunStart> {
+        lock(&self.state).begun.clone()
+    }
+
+    /// The traces, each in its last state, in the order of their admission.
+    pub fn traces(&self) -> Vec<Trace> {
+        lock(&self.state).traces.clone()
+    }
+
+    /// The runs that ended.
+    pub fn ended(&self) -> Vec<RunEnd> {
+        lock(&self.state).ended.clone()
+    }
+
+    fn write(
+        &self,
+        what: &'static str,
+        write: impl FnOnce(&mut MemoryJournalState),
+    ) -> Result<(), JournalError> {
+        let mut state = lock(&self.state);
+        if state.broken {
+            return Err(JournalError { what, cause: "the journal is broken on purpose".to_owned() });
+        }
+        write(&mut state);
+        Ok(())
+    }
+
+    fn put(&self, what: &'static str, trace: &Trace) -> Result<(), JournalError> {
+        self.write(what, |state| match state.traces.iter_mut().find(|known| known.order == trace.order) {
+            Some(known) => *known = trace.clone(),
+            None => state.traces.push(trace.clone()),
+        })
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn begin_run(&self, run: RunStart) -> Result<(), JournalError> {
+        self.write("a run", |state| state.begun.push(run))
+    }
+
+    async fn admit_call(&self, _run_id: &str, trace: &Trace) -> Result<(), JournalError> {
+        self.put("an admission", trace)
+    }
+
+    async fn record_trace(&self, _run_id: &str, trace: &Trace) -> Result<(), JournalError> {
+        self.put("a trace", trace)
+    }
+
+    async fn close_open_calls(&self, _run_id: &str, _at: Timestamp) -> Result<(), JournalError> {
+        self.write("open calls", |state| {
+            for trace in state.traces.iter_mut().filter(|trace| trace.status == TraceStatus::Pending) {
+                trace.status = TraceStatus::Cancelled;
+            }
+        })
+    }
+
+    async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
+        self.write("the end of a run", |state| state.ended.push(end))
+    }
+}
+
+/// The text of a valid definition whose id, key and function name are `id`, with one optional argument `q`.
+pub fn definition_text(id: &str) -> String {
+    definition(id).to_string()
+}
+
+/// The same as [`definition_text`], as a value to change.
+pub fn definition(id: &str) -> Value {
+    json!({
+        "schemaVersion": 1,
+        "id": id,
+        "implementationKey": id,
+        "function": {
+            "name": id,
+            "descriptionForLLM": "A tool for tests. Use it when a test says so.",
+            "strict": false,
+            "parameters": {
+                "type": "object",
+                "properties": { "q": { "type": "string", "description": "Any text." } },
+                "additionalProperties": false
+            }
+        }
+    })
+}
+
+/// A caller who may use everything, in the component `api`.
+pub fn caller() -> Caller {
+    Caller {
+        workspace_id: "ws".to_owned(),
+        user_id: "user".to_owned(),
+        component: Component::api(),
+        grants: Grants::Everything,
+        switched_off: std::collections::BTreeSet::new(),
+        credits: Credits::Unlimited,
+        locale: "en".to_owned(),
+    }
+}
+
+/// A clock that stands at the beginning of 2026.
+pub fn clock() -> Arc<dyn Clock> {
+    let moment = Timestamp::from_second(1_767_225_600).unwrap_or(Timestamp::UNIX_EPOCH);
+    Arc::new(FixedClock(moment))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

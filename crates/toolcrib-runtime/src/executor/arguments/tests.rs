@@ -1,0 +1,107 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn schema() -> ArgumentsSchema {
+    ArgumentsSchema::compile(&json!({
+        "type": "object",
+        "properties": {
+            "city": { "type": "string" },
+            "days": { "type": "integer", "minimum": 1 },
+            "unit": { "type": "string", "enum": ["celsius", "fahrenheit"] },
+            "tags": { "type": "array", "items": { "type": "string" } },
+            "exact": { "type": "boolean" },
+            "token": { "type": "string", "maxLength": 3 }
+        },
+        "required": ["city"],
+        "additionalProperties": false
+    }))
+    .expect("a schema")
+}
+
+fn read(text: &str) -> Result<Arguments, String> {
+    schema().read(text, &|name| name == "token").map_err(|error| error.0)
+}
+
+#[test]
+fn arguments_that_fit_are_passed_on_unchanged() {
+    let arguments = read(r#"{"city":"Zürich","days":2}"#).expect("fits");
+    assert_eq!(arguments.value, json!({"city": "Zürich", "days": 2}));
+    assert_eq!(arguments.repairs, Vec::<String>::new());
+}
+
+#[test]
+fn what_can_be_repaired_without_loss_is_repaired() {
+    let check = |text: &str, expected: Value| {
+        let arguments = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(arguments.value, expected, "{text}");
+        assert_eq!(arguments.repairs.len(), 1, "{text}: {:?}", arguments.repairs);
+    };
+    check(r#"{"city":"a","days":"5"}"#, json!({"city": "a", "days": 5}));
+    check(r#"{"city":7}"#, json!({"city": "7"}));
+    check(r#"{"city":"a","tags":"one"}"#, json!({"city": "a", "tags": ["one"]}));
+    check(r#"{"city":"a","exact":"true"}"#, json!({"city": "a", "exact": true}));
+    check(r#"{"city":"a","unit":null}"#, json!({"city": "a"}));
+    check(r#""{\"city\":\"a\"}""#, json!({"city": "a"}));
+}
+
+#[test]
+fn what_would_lose_something_is_not_repaired() {
+    for text in [
+        r#"{"city":"a","days":"5 days"}"#,
+        r#"{"city":"a","days":5.5}"#,
+        r#"{"city":"a","days":"12345678901234567890"}"#,
+        r#"{"city":null}"#,
+        r#"{"city":["a","b"]}"#,
+        r#"{"city":"a","exact":"yes"}"#,
+    ] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn violations_say_where_what_and_what_was_meant() {
+    let check = |text: &str, parts: &[&str]| {
+        let message = read(text).expect_err(text);
+        for part in parts {
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    };
+    check("{}", &["\"city\" is missing", "Expected: {\"city\": string;"]);
+    check(
+        r#"{"city":"a","unit":"celcius"}"#,
+        &["/unit", "\"celcius\" is not one of", "did you mean \"celsius\""],
+    );
+    check(r#"{"city":"a","citty":"b"}"#, &["unknown property \"citty\"", "did you mean \"city\""]);
+    check(r#"{"city":{}}"#, &["/city: {} is not of type string"]);
+    check(r#"{"city":"a","days":0}"#, &["/days", "minimum"]);
+    check("not json", &["not valid JSON", "Expected:"]);
+    check("[1]", &["a list, not a JSON object"]);
+    check("5", &["a number, not a JSON object"]);
+    check("\"text\"", &["a string, not a JSON object"]);
+}
+
+#[test]
+fn empty_arguments_are_an_empty_object() {
+    let schema = ArgumentsSchema::compile(&json!({"type": "object", "properties": {}})).expect("a schema");
+    for text in ["", "  ", "{}", "null"] {
+        assert_eq!(schema.read(text, &|_| false).map(|arguments| arguments.value), Ok(json!({})), "{text:?}");
+    }
+}
+
+#[test]
+fn the_value_of_a_sensitive_argument_is_in_no_message() {
+    let message = read(r#"{"city":"a","token":"canary"}"#).expect_err("too long");
+    assert!(message.contains("/token") && !message.contains("canary"), "{message}");
+    let message = read(r#"{"city":"a","token":{"x":"canary"}}"#).expect_err("wrong type");
+    assert!(!message.contains("canary"), "{message}");
+}
+
+#[test]
+fn deep_and_odd_text_is_refused_and_never_panics() {
+    let deep = "[".repeat(100_000);
+    assert!(read(&deep).is_err());
+    for text in ["{\"city\":\"\\ud800\"}", "{\"city\":1e999}", "\u{0}", "{\"a\":{\"b\":[[[]]]}}"] {
+        let _ = read(text);
+    }
+}

@@ -1,0 +1,216 @@
+//! Why a gate withholds a tool: the code, the words, what is needed, and who can change it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::confidence::Confidence;
+use crate::policy::OutboundRestriction;
+use crate::tool::SettingProblem;
+
+/// One reason why a tool is withheld.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Tools are switched off for the installation or the component.
+    ToolsOff {
+        /// The component.
+        component: String,
+    },
+    /// Nothing is registered under the definition's implementation key.
+    NoImplementation {
+        /// The key.
+        key: String,
+    },
+    /// The definition does not admit the component.
+    Component {
+        /// The component.
+        component: String,
+    },
+    /// The organization disabled the tool.
+    DisabledByOrganization,
+    /// The implementation says that it cannot run.
+    NotEnabled,
+    /// Settings are missing or wrong.
+    NotConfigured {
+        /// What is wrong.
+        problems: Arc<[SettingProblem]>,
+    },
+    /// The tool keeps things, and the conversation is temporary.
+    TemporaryChat,
+    /// The plan does not grant the capability.
+    Plan {
+        /// The capability.
+        capability: String,
+    },
+    /// The user switched the capability off.
+    Preference {
+        /// The capability.
+        capability: String,
+    },
+    /// The tool was not chosen.
+    NotSelected,
+    /// The model cannot call functions.
+    Model {
+        /// The model.
+        model: String,
+    },
+    /// The provider is not trusted enough.
+    Confidence {
+        /// The provider's level.
+        has: Confidence,
+        /// The tool's minimum.
+        needs: Confidence,
+    },
+    /// The conversation restricts outgoing data.
+    Outbound {
+        /// The restriction.
+        restriction: OutboundRestriction,
+    },
+    /// The workspace does not have the tool's maximum cost.
+    OutOfCredits {
+        /// What can be held, in millionths.
+        free: i64,
+        /// What the call can cost, in millionths.
+        needs: i64,
+    },
+    /// The workspace has the cost, but running work holds it.
+    HeldByRunningWork {
+        /// What is held, in millionths.
+        held: i64,
+        /// What the call can cost, in millionths.
+        needs: i64,
+    },
+    /// The client declared a tool of this name.
+    NameTakenByClient {
+        /// The name.
+        name: String,
+    },
+}
+
+/// Who can change that a tool is withheld.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// The user, in this request or in the preferences.
+    User,
+    /// An administrator of the installation.
+    Administrator,
+    /// The organization, through managed configuration.
+    Organization,
+    /// The author of the tool or of the client program.
+    Developer,
+}
+
+impl Reason {
+    /// The reason code that programs see.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::ToolsOff { .. } => "tools_off",
+            Self::NoImplementation { .. } => "no_implementation",
+            Self::Component { .. } => "component",
+            Self::DisabledByOrganization => "disabled_by_organization",
+            Self::NotEnabled => "not_enabled",
+            Self::NotConfigured { .. } => "not_configured",
+            Self::TemporaryChat => "temporary_chat",
+            Self::Plan { .. } => "plan",
+            Self::Preference { .. } => "preference",
+            Self::NotSelected => "not_selected",
+            Self::Model { .. } => "model",
+            Self::Confidence { .. } => "confidence",
+            Self::Outbound { .. } => "outbound",
+            Self::OutOfCredits { .. } => "out_of_credits",
+            Self::HeldByRunningWork { .. } => "held_by_running_work",
+            Self::NameTakenByClient { .. } => "name_taken_by_client",
+        }
+    }
+
+    /// Who can change it.
+    pub const fn who(&self) -> Who {
+        match self {
+            Self::TemporaryChat
+            | Self::Preference { .. }
+            | Self::NotSelected
+            | Self::Model { .. }
+            | Self::HeldByRunningWork { .. }
+            | Self::Outbound { .. } => Who::User,
+            Self::ToolsOff { .. }
+            | Self::NotEnabled
+            | Self::NotConfigured { .. }
+            | Self::Plan { .. }
+            | Self::Confidence { .. }
+            | Self::OutOfCredits { .. } => Who::Administrator,
+            Self::DisabledByOrganization => Who::Organization,
+            Self::NoImplementation { .. } | Self::Component { .. } | Self::NameTakenByClient { .. } => {
+                Who::Developer
+            }
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ToolsOff { component } => write!(f, "tools are switched off for {component}"),
+            Self::NoImplementation { key } => write!(f, "no implementation is registered under {key:?}"),
+            Self::Component { component } => write!(f, "the tool is not meant for {component}"),
+            Self::DisabledByOrganization => f.write_str("the organization has disabled the tool"),
+            Self::NotEnabled => f.write_str("the tool cannot run in this installation"),
+            Self::NotConfigured { problems } => {
+                f.write_str("the tool is not configured: ")?;
+                for (index, problem) in problems.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "; " };
+                    let field = problem.field.as_deref().unwrap_or("settings");
+                    write!(f, "{separator}{field}: {}", problem.message)?;
+                }
+                Ok(())
+            }
+            Self::TemporaryChat => f.write_str("the tool keeps things, and this conversation is temporary"),
+            Self::Plan { capability } => write!(f, "the plan does not grant {capability}"),
+            Self::Preference { capability } => write!(f, "you have switched {capability} off"),
+            Self::NotSelected => f.write_str("the tool was not selected"),
+            Self::Model { model } => write!(f, "the model {model} cannot call functions"),
+            Self::Confidence { has, needs } => {
+                write!(f, "the provider's confidence is {has}, and the tool needs {needs}")
+            }
+            Self::Outbound { restriction } => match restriction {
+                OutboundRestriction::ConfiguredServices => {
+                    f.write_str("this conversation only uses configured services")
+                }
+                OutboundRestriction::LinksFromChat | OutboundRestriction::Unrestricted => {
+                    f.write_str("this conversation only opens links from the chat")
+                }
+            },
+            Self::OutOfCredits { free, needs } => {
+                write!(f, "a call can cost {}, and {} credits are left", credits(*needs), credits(*free))
+            }
+            Self::HeldByRunningWork { held, needs } => {
+                write!(
+                    f,
+                    "a call can cost {}, and running work holds {} credits",
+                    credits(*needs),
+                    credits(*held)
+                )
+            }
+            Self::NameTakenByClient { name } => write!(f, "the client declared a tool named {name:?} itself"),
+        }
+    }
+}
+
+impl Who {
+    /// The name in explanations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Administrator => "administrator",
+            Self::Organization => "organization",
+            Self::Developer => "developer",
+        }
+    }
+}
+
+/// Millionths of a credit as a decimal number.
+fn credits(millionths: i64) -> String {
+    let sign = if millionths < 0 { "-" } else { "" };
+    let (whole, rest) = (millionths.unsigned_abs() / 1_000_000, millionths.unsigned_abs() % 1_000_000);
+    let digits = format!("{rest:06}");
+    let fraction = digits.trim_end_matches('0');
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}

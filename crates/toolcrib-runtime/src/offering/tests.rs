@@ -1,0 +1,213 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::caller::{Component, Credits, Grants};
+use crate::confidence::Confidence;
+use crate::message::ToolCall;
+use crate::policy::{Circumstances, SettingsState};
+use crate::registry::DefinitionFile;
+use crate::testing::{RecordingTool, caller, definition};
+use crate::tool::definition::Definition;
+use crate::tool::{SettingProblem, Tool};
+
+/// Everything that the gates look at, all of it passing.
+struct World {
+    definition: Value,
+    implemented: bool,
+    caller: Caller,
+    request: OfferRequest,
+    policy: Policy,
+    model: ModelStanding,
+}
+
+impl World {
+    fn passing() -> Self {
+        Self {
+            definition: definition("weather"),
+            implemented: true,
+            caller: caller(),
+            request: OfferRequest::default(),
+            policy: Policy::default(),
+            model: ModelStanding {
+                identity: ModelIdentity {
+                    provider_id: "p".to_owned(),
+                    model: "m".to_owned(),
+                    confidence: Confidence::Medium,
+                    trusted: false,
+                },
+                capabilities: ModelCapabilities { functions: true, images: false },
+            },
+        }
+    }
+
+    fn offering(&self) -> Offering {
+        let file = DefinitionFile { file: "weather.json".to_owned(), text: self.definition.to_string() };
+        let tool: Arc<dyn Tool> = Arc::new(RecordingTool::returning("weather", "sunny"));
+        let tools = if self.implemented { vec![tool] } else { Vec::new() };
+        let catalog = Arc::new(Catalog::build(&[file], &tools).0);
+        assert_eq!(
+            catalog.tools().len(),
+            1,
+            "{:?}",
+            Definition::read(&self.definition.to_string(), "weather.json")
+        );
+        offer(&catalog, &self.caller, self.request.clone(), &self.policy, self.model.clone())
+    }
+
+    fn codes(&self) -> Vec<&'static str> {
+        let offering = self.offering();
+        let explanation = offering.explain().next().expect("one tool");
+        explanation.verdicts.iter().filter_map(|verdict| verdict.reason.map(Reason::code)).collect()
+    }
+}
+
+type Change = fn(&mut World);
+
+/// Each gate, failing alone, in the order of the gates.
+fn failures() -> Vec<(&'static str, Change)> {
+    vec![
+        ("tools_off", |world| {
+            world.policy.tools_off.insert("api".to_owned());
+        }),
+        ("no_implementation", |world| world.implemented = false),
+        ("component", |world| world.definition["visibleIn"] = json!({"deniedComponents": ["api"]})),
+        ("disabled_by_organization", |world| {
+            world.policy.disabled.insert("weather".to_owned());
+        }),
+        ("not_configured", |world| {
+            let problems = Arc::from([SettingProblem::field("baseUrl", "required, but not set")]);
+            world.policy.settings.insert("weather".to_owned(), SettingsState::NotConfigured(problems));
+        }),
+        ("temporary_chat", |world| {
+            world.definition["contextual"] = json!(true);
+            world.request.temporary = true;
+        }),
+        ("plan", |world| world.caller.grants = Grants::Only(BTreeSet::from(["other".to_owned()]))),
+        ("preference", |world| {
+            world.caller.switched_off.insert("weather".to_owned());
+        }),
+        ("not_selected", |world| world.request.selection = Selection::Nothing),
+        ("model", |world| world.model.capabilities.functions = false),
+        ("confidence", |world| world.definition["minimumConfidence"] = json!("HIGH")),
+        ("out_of_credits", |world| {
+            world.definition["cost"] = json!({"perCall": 2_000_000});
+            world.caller.credits = Credits::Balance { free: 1_500_000, held: 0 };
+        }),
+        ("name_taken_by_client", |world| {
+            world.request.client_tools.insert("weather".to_owned());
+        }),
+    ]
+}
+
+#[test]
+fn with_nothing_against_it_a_tool_is_offered() {
+    let world = World::passing();
+    assert_eq!(world.codes(), Vec::<&str>::new());
+    let offering = world.offering();
+    assert_eq!(offering.specs().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["weather"]);
+    assert_eq!(offering.explain().next().map(|explanation| explanation.verdicts.len()), Some(14));
+}
+
+#[test]
+fn each_gate_alone_withholds_the_tool_with_its_code() {
+    for (code, change) in failures() {
+        let mut world = World::passing();
+        change(&mut world);
+        assert_eq!(world.codes(), [code]);
+        assert_eq!(world.offering().offered().count(), 0, "{code}");
+    }
+}
+
+#[test]
+fn all_reasons_are_kept_in_the_order_of_the_gates() {
+    let mut world = World::passing();
+    let failures = failures();
+    failures.iter().for_each(|(_, change)| change(&mut world));
+    let codes: Vec<_> = failures.iter().map(|(code, _)| *code).collect();
+    assert_eq!(world.codes(), codes);
+    let offering = world.offering();
+    let explanation = offering.explain().next().expect("one tool");
+    assert_eq!(explanation.headline().map(Reason::code), Some("tools_off"));
+}
+
+#[test]
+fn held_by_running_work_is_not_out_of_credits() {
+    let mut world = World::passing();
+    world.definition["cost"] = json!({"perCall": 2_000_000});
+    world.caller.credits = Credits::Balance { free: 0, held: 3_000_000 };
+    assert_eq!(world.codes(), ["held_by_running_work"]);
+    world.caller.credits = Credits::Balance { free: 2_000_000, held: 0 };
+    assert_eq!(world.codes(), Vec::<&str>::new());
+    world.caller.credits = Credits::Balance { free: -1, held: 0 };
+    world.definition["cost"] = json!({"perCall": 0});
+    assert_eq!(world.codes(), Vec::<&str>::new(), "a free tool needs no credits");
+}
+
+#[test]
+fn a_managed_minimum_wins_and_none_always_passes() {
+    let mut world = World::passing();
+    world.model.identity.confidence = Confidence::Untrusted;
+    assert_eq!(world.codes(), Vec::<&str>::new());
+    world.definition["minimumConfidence"] = json!("VERY_LOW");
+    assert_eq!(world.codes(), ["confidence"]);
+    world.model.identity.trusted = true;
+    assert_eq!(world.codes(), ["confidence"], "a trusted instance does not pass a tool's own minimum");
+    world.policy.minimum_confidence.insert("weather".to_owned(), Confidence::None);
+    assert_eq!(world.codes(), Vec::<&str>::new());
+}
+
+#[test]
+fn selection_comes_from_the_request_or_else_from_the_component() {
+    let mut world = World::passing();
+    world.policy.default_tools = BTreeMap::from([("api".to_owned(), BTreeSet::new())]);
+    assert_eq!(world.codes(), ["not_selected"]);
+    world.request.selection = Selection::Only(BTreeSet::from(["weather".to_owned()]));
+    assert_eq!(world.codes(), Vec::<&str>::new());
+}
+
+#[test]
+fn policy_texts_stand_under_one_heading_in_the_order_of_ids() {
+    let mut world = World::passing();
+    assert_eq!(world.offering().instructions(None), None);
+    world.definition["systemPromptInstructions"] = json!("Only for current weather.");
+    let text = world.offering().instructions(None).expect("instructions");
+    assert_eq!(text, "# Tool policies\n\n## weather\nOnly for current weather.");
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall { id: "c1".to_owned(), name: name.to_owned(), arguments: "{}".to_owned(), opaque: Map::new() }
+}
+
+fn circumstances(world: &World) -> Circumstances {
+    Circumstances {
+        caller: Arc::new(world.caller.clone()),
+        policy: Arc::new(world.policy.clone()),
+        outbound: OutboundRestriction::Unrestricted,
+    }
+}
+
+#[test]
+fn admission_judges_by_what_holds_now() {
+    let mut world = World::passing();
+    let offering = world.offering();
+    assert!(offering.admit(call("weather"), &circumstances(&world)).is_ok());
+    world.caller.component = Component::parse("chat").expect("known");
+    world.policy.disabled.insert("weather".to_owned());
+    let refusal = offering.admit(call("weather"), &circumstances(&world)).expect_err("disabled since");
+    assert_eq!(refusal.code, Some("disabled_by_organization"));
+    assert!(refusal.for_model.contains("the organization has disabled the tool"));
+}
+
+#[test]
+fn a_name_that_was_not_offered_is_refused_with_the_names_that_were() {
+    let mut world = World::passing();
+    let refusal = world.offering().admit(call("wether"), &circumstances(&world)).expect_err("unknown");
+    let text = "There is no tool named \"wether\". Available tools: weather. Did you mean \"weather\"?";
+    assert_eq!(refusal.for_model, text);
+    world.request.selection = Selection::Nothing;
+    let refusal = world.offering().admit(call("weather"), &circumstances(&world)).expect_err("withheld");
+    assert!(refusal.for_model.contains("no tools are available"), "{}", refusal.for_model);
+}

@@ -1,0 +1,499 @@
+//! Awaits what the machine decides: the model, the tools, the journal; and passes events on as they come.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
+use tokio::sync::mpsc::Sender;
+use tokio_util::sync::CancellationToken;
+
+use super::event::{Answer, Incomplete, RunError, RunErrorKind, RunEvent};
+use super::limits::Limits;
+use super::machine::{Machine, Plan, Step};
+use crate::clock::Clock;
+use crate::confidence::Confidence;
+use crate::executor::{CallScope, Executor};
+use crate::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use crate::message::{AssistantMessage, AssistantPart, Message, ToolCall, Usage};
+use crate::model::{FinishReason, Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::offering::Offering;
+use crate::policy::CircumstancesReader;
+use crate::tool::definition::Concurrency;
+use crate::tool::{Progress, Source};
+
+/// One run, ready to begin.
+pub struct Run {
+    /// The run's id.
+    pub run_id: String,
+    /// The stored conversation that it belongs to, when there is one.
+    pub conversation_id: Option<String>,
+    /// The model to ask.
+    pub model: Arc<dyn Model>,
+    /// The tools, decided.
+    pub offering: Offering,
+    /// The conversation so far, and how to answer. Its `tools` are the client's own.
+    pub request: ModelRequest,
+    /// Those of the messages that are new and belong to the stored conversation.
+    pub new_messages: Vec<Message>,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// What a run needs beside itself.
+#[derive(Clone)]
+pub struct Services {
+    /// Runs the calls.
+    pub executor: Executor,
+    /// Writes down the run.
+    pub journal: Arc<dyn Journal>,
+    /// Read before every call.
+    pub circumstances: Arc<dyn CircumstancesReader>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Runs to the end. The last event is `Finished` or `Failed`.
+///
+/// The run ends early when `cancellation` is cancelled or nobody takes the events any more; what it did until then
+/// is in the journal either way.
+pub async fn drive(run: Run, services: Services, events: Sender<RunEvent>, cancellation: CancellationToken) {
+    let mut driver = Driver::new(run, services, events, cancellation);
+    let outcome = match driver.begin().await {
+        Ok(()) => driver.rounds().await,
+        Err(error) => Err(error.into()),
+    };
+    driver.end(outcome).await;
+}
+
+struct Driver {
+    run: Run,
+    services: Services,
+    events: Sender<RunEvent>,
+    cancellation: CancellationToken,
+    machine: Machine,
+    traces: Vec<Trace>,
+    sources: Vec<Source>,
+    required_confidence: Confidence,
+    reasoning: String,
+    client_calls: Vec<ToolCall>,
+    text_shown: bool,
+    /// The answer that the model is giving right now.
+    open: RoundAnswer,
+}
+
+/// Why the rounds ended without an answer.
+enum Stop {
+    Model(ModelError),
+    Cancelled,
+    Time,
+    Confidence,
+    Storage(String),
+}
+
+/// One answer of the model, as far as it has come.
+struct RoundAnswer {
+    message: AssistantMessage,
+    has_text: bool,
+    finish: FinishReason,
+    usage: Usage,
+}
+
+impl Driver {
+    fn new(
+        mut run: Run,
+        services: Services,
+        events: Sender<RunEvent>,
+        cancellation: CancellationToken,
+    ) -> Self {
+        let answering =
+            run.request.messages.iter().rfind(|message| matches!(message, Message::User(_))).cloned();
+        let instructions = run.offering.instructions(answering.as_ref());
+        let ours = run.offering.specs().iter().cloned();
+        run.request.tools = run.request.tools.iter().cloned().chain(ours).collect();
+        let machine = Machine::new(std::mem::take(&mut run.request), instructions, run.limits);
+        Self {
+            run,
+            services,
+            events,
+            cancellation,
+            machine,
+            traces: Vec::new(),
+            sources: Vec::new(),
+            required_confidence: Confidence::None,
+            reasoning: String::new(),
+            client_calls: Vec::new(),
+            text_shown: false,
+            open: RoundAnswer::default(),
+        }
+    }
+
+    async fn begin(&mut self) -> Result<(), JournalError> {
+        let circumstances = self.services.circumstances.read().await;
+        let caller = circumstances
+            .map_err(|error| JournalError { what: "the beginning of a run", cause: error.to_string() })?
+            .caller;
+        let identity = self.run.model.identity();
+        let start = RunStart {
+            run_id: self.run.run_id.clone(),
+            conversation_id: self.run.conversation_id.clone(),
+            workspace_id: caller.workspace_id.clone(),
+            user_id: caller.user_id.clone(),
+            component: caller.component.id().to_owned(),
+            provider_id: identity.provider_id.clone(),
+            model: identity.model.clone(),
+            messages: std::mem::take(&mut self.run.new_messages),
+            started_at: self.services.clock.now(),
+        };
+        self.services.journal.begin_run(start).await?;
+        self.emit(RunEvent::Started { run_id: self.run.run_id.clone() }).await;
+        Ok(())
+    }
+
+    /// Asks and executes until there is an answer, within the run's time.
+    async fn rounds(&mut self) -> Result<FinishReason, Stop> {
+        let clock = Arc::clone(&self.services.clock);
+        let cancellation = self.cancellation.clone();
+        let events = self.events.clone();
+        let time = self.run.limits.run_time;
+        let stopped = tokio::select! {
+            biased;
+            () = cancellation.cancelled() => Stop::Cancelled,
+            () = events.closed() => Stop::Cancelled,
+            ended = self.rounds_without_limit() => return ended,
+            () = clock.sleep(time) => Stop::Time,
+        };
+        self.cancellation.cancel();
+        if matches!(stopped, Stop::Time) {
+            self.machine.out_of_time();
+        }
+        self.close_open_calls().await;
+        match stopped {
+            // What has been said stands, marked as incomplete.
+            Stop::Time if self.text_shown => Ok(FinishReason::Length),
+            stop => Err(stop),
+        }
+    }
+
+    async fn rounds_without_limit(&mut self) -> Result<FinishReason, Stop> {
+        loop {
+            let needs = self.required_confidence;
+            let identity = self.run.model.identity();
+            if needs > identity.confidence && !identity.trusted {
+                return Err(Stop::Confidence);
+            }
+            let request = self.machine.request();
+            let answer = self.ask(request).await?;
+            self.reasoning = answer.message.reasoning();
+            let offering = &self.run.offering;
+            let is_clients = |name: &str| offering.is_client_tool(name);
+            match self.machine.answered(answer.message, answer.finish, answer.usage, is_clients) {
+                Step::Done { finish } => return Ok(finish),
+                Step::Empty => {
+                    let provider = &self.run.model.identity().full_name();
+                    let message = format!("{provider} returned neither text nor tool calls");
+                    return Err(Stop::Model(ModelError::new(ModelErrorKind::EmptyAnswer, message)));
+                }
+                Step::Calls { ours, clients } => {
+                    self.calls(ours).await?;
+                    self.machine.end_round();
+                    if !clients.is_empty() {
+                        self.client_calls = clients;
+                        return Ok(FinishReason::ToolCalls);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One request to the model, its events passed on as they come.
+    async fn ask(&mut self, request: ModelRequest) -> Result<RoundAnswer, Stop> {
+        let mut stream = self.run.model.ask(request).await.map_err(Stop::Model)?;
+        self.open = RoundAnswer::default();
+        let mut client_positions: Vec<usize> = Vec::new();
+        while let Some(event) = stream.next().await {
+            match event.map_err(Stop::Model)? {
+                ModelEvent::Text(delta) if delta.is_empty() => {}
+                ModelEvent::Text(delta) => {
+                    if !self.open.has_text && self.text_shown {
+                        self.emit(RunEvent::Text("\n\n".to_owned())).await;
+                    }
+                    self.text_shown = true;
+                    self.open.has_text = true;
+                    self.open.message.push_text(&delta);
+                    self.emit(RunEvent::Text(delta)).await;
+                }
+                ModelEvent::Reasoning(delta) => {
+                    self.open.message.push_reasoning(&delta);
+                    self.emit(RunEvent::Reasoning(delta)).await;
+                }
+                ModelEvent::CallProgress { position, id, name, arguments_delta } => {
+                    if self.run.offering.is_client_tool(&name) {
+                        let known = client_positions.iter().position(|known| *known == position);
+                        let position = known.unwrap_or_else(|| {
+                            client_positions.push(position);
+                            client_positions.len() - 1
+                        });
+                        self.emit(RunEvent::ClientCallProgress { position, id, name, arguments_delta }).await;
+                    }
+                }
+                ModelEvent::Call(call) => self.open.message.parts.push(AssistantPart::Call(call)),
+                ModelEvent::Opaque(fields) => self.open.message.opaque.extend(fields),
+                ModelEvent::Usage(usage) => self.open.usage = usage,
+                ModelEvent::Finished(reason) => self.open.finish = reason,
+            }
+        }
+        Ok(std::mem::take(&mut self.open))
+    }
+
+    /// Runs the calls of one round: in order, neighbors side by side where their tools allow it.
+    async fn calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        let mut rest = calls.as_slice();
+        while let Some(first) = rest.first() {
+            let together = if self.is_parallel(first) {
+                let run = rest.iter().take_while(|call| self.is_parallel(call)).count();
+                run.min(self.run.limits.parallel_calls.max(1))
+            } else {
+                1
+            };
+            let (batch, after) = rest.split_at(together);
+            self.batch(batch).await?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn is_parallel(&self, call: &ToolCall) -> bool {
+        let tool = self.run.offering.offered_by_name(&call.name);
+        tool.is_some_and(|tool| tool.definition.concurrency == Concurrency::Parallel)
+    }
+
+    async fn batch(&mut self, calls: &[ToolCall]) -> Result<(), Stop> {
+        let plans: Vec<Plan> = calls.iter().map(|call| self.machine.plan(call)).collect();
+        let running = plans.iter().filter(|plan| matches!(plan, Plan::Execute { .. })).count().max(1);
+        let outcomes: Vec<Option<Result<Trace, Stop>>> = {
+            let this = &*self;
+            let work = calls.iter().zip(&plans).map(|(call, plan)| async move {
+                match plan {
+                    Plan::Execute { order, result_characters_left } => {
+                        // Calls side by side share what is left, so that together they stay within it.
+                        Some(this.execute(call, *order, result_characters_left / running).await)
+                    }
+                    Plan::Answer(_) => None,
+                }
+            });
+            // Collected first: a lazily mapped stream of borrowing futures is not `Send`.
+            let work: Vec<_> = work.collect();
+            stream::iter(work).buffered(running).collect().await
+        };
+        for ((call, plan), outcome) in calls.iter().zip(plans).zip(outcomes) {
+            match (plan, outcome) {
+                (_, Some(trace)) => self.take_trace(call, trace?),
+                (Plan::Answer(text), None) => self.machine.record(call, text, true, false),
+                (Plan::Execute { .. }, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Admits and executes one call.
+    async fn execute(&self, call: &ToolCall, order: u32, characters: usize) -> Result<Trace, Stop> {
+        let tool = self.run.offering.offered_by_name(&call.name);
+        self.emit(RunEvent::CallStarted {
+            order,
+            call_id: call.id.clone(),
+            tool_id: tool.map_or(&call.name, |tool| &tool.definition.id).clone(),
+            display_name: tool.map_or(&call.name, |tool| &tool.display.name).clone(),
+            icon: tool.map_or("❔", |tool| &tool.display.icon).to_owned(),
+            arguments: tool.map_or_else(
+                || serde_json::Value::from(call.arguments.as_str()),
+                |tool| tool.masked_arguments(&call.arguments),
+            ),
+        })
+        .await;
+        let scope = self.scope(call, order, characters);
+        let now =
+            self.services.circumstances.read().await.map_err(|error| Stop::Storage(error.to_string()))?;
+        let trace = match self.run.offering.admit(call.clone(), &now) {
+            Ok(admitted) => self.services.executor.execute(admitted, &scope).await,
+            Err(refusal) => self.services.executor.refuse(tool.map(Arc::as_ref), call, refusal, &scope).await,
+        };
+        let trace = trace.map_err(|error| Stop::Storage(error.to_string()))?;
+        self.emit(RunEvent::CallEnded(Box::new(trace.clone()))).await;
+        Ok(trace)
+    }
+
+    fn scope(&self, call: &ToolCall, order: u32, result_characters_left: usize) -> CallScope {
+        let identity = self.run.model.identity();
+        let (events, call_id) = (self.events.downgrade(), call.id.clone());
+        CallScope {
+            run_id: self.run.run_id.clone(),
+            conversation_id: self.run.conversation_id.clone(),
+            order,
+            round: self.machine.rounds(),
+            limits: self.run.limits,
+            result_characters_left,
+            confidence: identity.confidence,
+            provider_trusted: identity.trusted,
+            cancellation: self.cancellation.clone(),
+            progress: Progress::new(move |text| {
+                // Progress is worth less than the events around it: when there is no room, it is dropped.
+                if let Some(events) = events.upgrade() {
+                    let event = RunEvent::CallProgress { call_id: call_id.clone(), text: text.to_owned() };
+                    let _ = events.try_send(event);
+                }
+            }),
+        }
+    }
+
+    fn take_trace(&mut self, call: &ToolCall, trace: Trace) {
+        let text = trace.result_text.clone().unwrap_or_default();
+        self.machine.record(call, text, trace.status != TraceStatus::Success, trace.executed);
+        self.required_confidence = self.required_confidence.max(trace.required_confidence);
+        self.sources.extend(trace.sources.iter().cloned());
+        self.traces.push(trace);
+    }
+
+    /// After a stop in the middle of a call: its trace must not stay open.
+    async fn close_open_calls(&mut self) {
+        let journal = &self.services.journal;
+        if let Err(error) = journal.close_open_calls(&self.run.run_id, self.services.clock.now()).await {
+            tracing::error!(run = self.run.run_id, error = %error, "open calls could not be closed");
+        }
+    }
+
+    async fn end(mut self, outcome: Result<FinishReason, Stop>) {
+        let ended_at = self.services.clock.now();
+        // What was shown of an answer that broke off stays in the transcript.
+        let open = std::mem::take(&mut self.open);
+        self.machine.broke_off(open.message, open.usage);
+        let (state, reason) = match &outcome {
+            Ok(_) => match self.machine.incomplete() {
+                Some(incomplete) => (RunState::Incomplete, Some(incomplete.to_string())),
+                None => (RunState::Completed, None),
+            },
+            Err(Stop::Cancelled) => (RunState::Cancelled, Some(Stop::Cancelled.message(&self.run))),
+            Err(stop) => (RunState::Failed, Some(stop.message(&self.run))),
+        };
+        deduplicate(&mut self.sources);
+        let end = self.run_end(state, reason, ended_at);
+        let journaled = self.services.journal.end_run(end).await;
+        let event = match (outcome, journaled) {
+            (Ok(finish), Ok(())) => RunEvent::Finished(Box::new(self.answer(finish))),
+            (Err(stop), Ok(())) => {
+                RunEvent::Failed(Box::new(stop.into_error(&self.run, self.required_confidence)))
+            }
+            (_, Err(error)) => {
+                let stop = Stop::Storage(error.to_string());
+                RunEvent::Failed(Box::new(stop.into_error(&self.run, self.required_confidence)))
+            }
+        };
+        self.emit(event).await;
+    }
+
+    fn run_end(&self, state: RunState, reason: Option<String>, ended_at: Timestamp) -> RunEnd {
+        RunEnd {
+            run_id: self.run.run_id.clone(),
+            state,
+            reason,
+            messages: self.machine.added().to_vec(),
+            sources: self.sources.clone(),
+            usage: self.machine.usage(),
+            rounds: self.machine.rounds(),
+            required_confidence: self.required_confidence,
+            ended_at,
+        }
+    }
+
+    fn answer(&mut self, finish: FinishReason) -> Answer {
+        let incomplete: Option<Incomplete> = self.machine.incomplete().cloned();
+        Answer {
+            text: self.machine.visible_text().to_owned(),
+            reasoning: std::mem::take(&mut self.reasoning),
+            client_calls: std::mem::take(&mut self.client_calls),
+            finish,
+            incomplete,
+            sources: std::mem::take(&mut self.sources),
+            traces: std::mem::take(&mut self.traces),
+            usage: self.machine.usage(),
+            rounds: self.machine.rounds(),
+            messages: self.machine.added().to_vec(),
+            required_confidence: self.required_confidence,
+        }
+    }
+
+    /// Passes an event on. When nobody takes events any more, `rounds` notices and stops.
+    async fn emit(&self, event: RunEvent) {
+        let _ = self.events.send(event).await;
+    }
+}
+
+impl Default for RoundAnswer {
+    fn default() -> Self {
+        Self {
+            message: AssistantMessage::default(),
+            has_text: false,
+            finish: FinishReason::Stop,
+            usage: Usage::default(),
+        }
+    }
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+impl Stop {
+    fn message(&self, run: &Run) -> String {
+        match self {
+            Self::Model(error) => error.message.clone(),
+            Self::Cancelled => "the run was cancelled".to_owned(),
+            Self::Time => format!("no answer within the limit of {} s", run.limits.run_time.as_secs()),
+            Self::Confidence => {
+                let identity = run.model.identity();
+                format!(
+                    "a tool result may not be sent to {}: its confidence is {}; continue with a provider that the \
+                     result may be shown to",
+                    identity.full_name(),
+                    identity.confidence
+                )
+            }
+            Self::Storage(_) => "the run could not be written down; nothing more was executed".to_owned(),
+        }
+    }
+
+    fn into_error(self, run: &Run, needs: Confidence) -> RunError {
+        let message = self.message(run);
+        let kind = match self {
+            Self::Model(error) => {
+                tracing::warn!(run = run.run_id, error = %error, detail = error.detail, "the model failed");
+                RunErrorKind::Model(Box::new(error))
+            }
+            Self::Cancelled => RunErrorKind::Cancelled,
+            Self::Time => RunErrorKind::Time,
+            Self::Confidence => {
+                RunErrorKind::ConfidenceTooLow { needs, has: run.model.identity().confidence }
+            }
+            Self::Storage(cause) => {
+                tracing::error!(run = run.run_id, error = cause, "the run could not be written down");
+                RunErrorKind::Storage
+            }
+        };
+        RunError { kind, message }
+    }
+}
+
+/// Keeps the first source of every URL; letter case of the host and a fragment make no difference.
+fn deduplicate(sources: &mut Vec<Source>) {
+    let mut seen = HashSet::new();
+    sources.retain(|source| {
+        let url = source.url.split('#').next().unwrap_or_default();
+        let split =
+            url.find("://").and_then(|scheme| url[scheme + 3..].find('/').map(|slash| scheme + 3 + slash));
+        let (origin, path) = url.split_at(split.unwrap_or(url.len()));
+        let path = if path.is_empty() { "/" } else { path };
+        seen.insert(format!("{}{path}", origin.to_lowercase()))
+    });
+}

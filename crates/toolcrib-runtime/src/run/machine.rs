@@ -1,0 +1,247 @@
+//! The state of one run: decides what comes next, and does no I/O.
+//!
+//! The order of use is: [`Machine::request`], the model's answer to [`Machine::answered`]; for its calls, one after
+//! the other, [`Machine::plan`] and [`Machine::record`]; then [`Machine::end_round`], and again.
+
+use crate::message::{AssistantMessage, AssistantPart, Message, Part, ToolCall, ToolResult, Usage};
+use crate::model::{FinishReason, ModelRequest, ToolChoice};
+
+use super::event::Incomplete;
+use super::limits::Limits;
+use super::repeat::{Repeats, Repetition};
+
+/// One run.
+#[derive(Debug)]
+pub struct Machine {
+    request: ModelRequest,
+    limits: Limits,
+    /// The conversation as it was before the run: what is behind it in `request.messages` was added by the run.
+    given: usize,
+    rounds: u32,
+    calls: u32,
+    result_characters: usize,
+    repeats: Repeats,
+    usage: Usage,
+    visible_text: String,
+    closing: Option<Incomplete>,
+}
+
+/// What comes after a model's answer.
+#[derive(Debug, PartialEq)]
+pub enum Step {
+    /// Run these calls, then end the round. Calls of the client's own tools stand apart.
+    Calls {
+        /// Calls of our tools, in the order in which the model made them.
+        ours: Vec<ToolCall>,
+        /// Calls that the client has to run.
+        clients: Vec<ToolCall>,
+    },
+    /// The run is done.
+    Done {
+        /// Why the answer ended.
+        finish: FinishReason,
+    },
+    /// The model said nothing at all.
+    Empty,
+}
+
+/// What to do with one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// Admit and execute it.
+    Execute {
+        /// The position of the call in its run, from 1.
+        order: u32,
+        /// Unicode scalar values of result that the run can still take.
+        result_characters_left: usize,
+    },
+    /// Do not run it; the model reads this instead of a result.
+    Answer(String),
+}
+
+impl Machine {
+    /// A run over these messages, within these limits. `instructions` are appended to the caller's system text.
+    pub fn new(mut request: ModelRequest, instructions: Option<String>, limits: Limits) -> Self {
+        if let Some(instructions) = instructions {
+            append_to_system(&mut request.messages, &instructions);
+        }
+        let given = request.messages.len();
+        Self {
+            request,
+            limits,
+            given,
+            rounds: 0,
+            calls: 0,
+            result_characters: 0,
+            repeats: Repeats::default(),
+            usage: Usage::default(),
+            visible_text: String::new(),
+            closing: None,
+        }
+    }
+
+    /// The request of the next round.
+    pub fn request(&mut self) -> ModelRequest {
+        self.rounds += 1;
+        let mut request = self.request.clone();
+        if let Some(reason) = &self.closing {
+            request.tools = [].into();
+            request.native_tools.clear();
+            request.tool_choice = ToolChoice::Auto;
+            request.messages.push(Message::User(vec![Part::Text(reason.ask_for_answer())]));
+        } else if self.rounds > 1
+            && matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_))
+        {
+            // A forced call was made in the first round; forcing it again would never end.
+            request.tool_choice = ToolChoice::Auto;
+        }
+        request
+    }
+
+    /// Takes a complete answer of the model. `is_clients` tells which tools the client runs itself.
+    pub fn answered(
+        &mut self,
+        answer: AssistantMessage,
+        finish: FinishReason,
+        usage: Usage,
+        is_clients: impl Fn(&str) -> bool,
+    ) -> Step {
+        self.usage += usage;
+        self.show(&answer.text());
+        let calls: Vec<ToolCall> = answer.calls().cloned().collect();
+        if self.closing.is_some() || calls.is_empty() {
+            return self.last_answer(answer, finish);
+        }
+        self.request.messages.push(Message::Assistant(answer));
+        let (clients, ours) = calls.into_iter().partition(|call| is_clients(&call.name));
+        Step::Calls { ours, clients }
+    }
+
+    /// An answer without calls, or one whose calls no longer count.
+    fn last_answer(&mut self, mut answer: AssistantMessage, finish: FinishReason) -> Step {
+        answer.parts.retain(|part| !matches!(part, AssistantPart::Call(_)));
+        let silent = answer.text().trim().is_empty();
+        if silent && finish != FinishReason::Length && finish != FinishReason::ContentFilter {
+            return Step::Empty;
+        }
+        if finish == FinishReason::Length && self.closing.is_none() {
+            self.closing = Some(Incomplete::OutputCut);
+        }
+        self.request.messages.push(Message::Assistant(answer));
+        let finish = if finish == FinishReason::ToolCalls { FinishReason::Stop } else { finish };
+        Step::Done { finish }
+    }
+
+    /// Decides about the next call of the round.
+    pub fn plan(&mut self, call: &ToolCall) -> Plan {
+        if self.closing.is_none() {
+            if self.calls >= self.limits.calls {
+                self.closing = Some(Incomplete::Calls { limit: self.limits.calls });
+            } else if self.result_characters >= self.limits.result_characters {
+                self.closing = Some(Incomplete::ResultCharacters { limit: self.limits.result_characters });
+            }
+        }
+        if let Some(reason) = &self.closing {
+            return Plan::Answer(reason.instead_of_result());
+        }
+        match self.repeats.judge(&call.name, &call.arguments) {
+            Repetition::Fresh => {}
+            Repetition::Pointless => {
+                let text = "This call was made before with the same arguments and gave the same result. It was not \
+                            made again: use the earlier result, or try something else.";
+                return Plan::Answer(text.to_owned());
+            }
+            Repetition::Hopeless => {
+                let reason = Incomplete::Repetition { tool: call.name.clone() };
+                let text = reason.instead_of_result();
+                self.closing = Some(reason);
+                return Plan::Answer(text);
+            }
+        }
+        self.calls += 1;
+        let left = self.limits.result_characters - self.result_characters;
+        Plan::Execute { order: self.calls, result_characters_left: left }
+    }
+
+    /// Takes what the model will read as the result of a call.
+    pub fn record(&mut self, call: &ToolCall, text: String, is_error: bool, executed: bool) {
+        self.result_characters += text.chars().count();
+        if executed {
+            self.repeats.record(&call.name, &call.arguments, &text);
+        }
+        let result = ToolResult { call_id: call.id.clone(), text, is_error };
+        self.request.messages.push(Message::ToolResult(result));
+    }
+
+    /// Ends a round after all its results are recorded.
+    pub fn end_round(&mut self) {
+        if self.closing.is_some() {
+            return;
+        }
+        if self.rounds >= self.limits.rounds {
+            self.closing = Some(Incomplete::Rounds { limit: self.limits.rounds });
+        } else if self.calls >= self.limits.calls {
+            self.closing = Some(Incomplete::Calls { limit: self.limits.calls });
+        } else if self.result_characters >= self.limits.result_characters {
+            self.closing = Some(Incomplete::ResultCharacters { limit: self.limits.result_characters });
+        }
+    }
+
+    /// Keeps what was shown of an answer that broke off. Its calls are dropped: they may be incomplete.
+    pub fn broke_off(&mut self, mut answer: AssistantMessage, usage: Usage) {
+        self.usage += usage;
+        answer.parts.retain(|part| !matches!(part, AssistantPart::Call(_)));
+        let text = answer.text();
+        if !text.is_empty() {
+            self.show(&text);
+            self.request.messages.push(Message::Assistant(answer));
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        if !text.is_empty() && !self.visible_text.is_empty() {
+            self.visible_text.push_str("\n\n");
+        }
+        self.visible_text.push_str(text);
+    }
+
+    /// Marks the run as ended by its time limit.
+    pub fn out_of_time(&mut self) {
+        self.closing = Some(Incomplete::Time { limit: self.limits.run_time });
+    }
+
+    /// Why the answer is incomplete, when it is.
+    pub fn incomplete(&self) -> Option<&Incomplete> {
+        self.closing.as_ref()
+    }
+
+    /// The text that the user has seen so far, rounds separated by a blank line.
+    pub fn visible_text(&self) -> &str {
+        &self.visible_text
+    }
+
+    /// What the run has added to the conversation.
+    pub fn added(&self) -> &[Message] {
+        self.request.messages.get(self.given..).unwrap_or_default()
+    }
+
+    /// Tokens of all rounds so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// How many rounds there were.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+}
+
+fn append_to_system(messages: &mut Vec<Message>, instructions: &str) {
+    match messages.iter_mut().take_while(|message| matches!(message, Message::System(_))).last() {
+        Some(Message::System(text)) => {
+            text.push_str("\n\n");
+            text.push_str(instructions);
+        }
+        _ => messages.insert(0, Message::System(instructions.to_owned())),
+    }
+}

@@ -1,0 +1,211 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The documented example of the first schema version: every field of the common format.
+fn weather() -> Value {
+    json!({
+        "schemaVersion": 1,
+        "id": "get_current_weather",
+        "implementationKey": "get_current_weather",
+        "visibleIn": {
+            "chat": true, "assistants": true,
+            "allowedComponents": ["chat", "translation_assistant"],
+            "deniedComponents": ["legal_check_assistant"]
+        },
+        "settingsSchema": {
+            "type": "object",
+            "properties": { "demoLabel": { "type": "string", "secret": false } },
+            "required": ["demoLabel"]
+        },
+        "systemPromptInstructions": "Use this tool only when the user asks for current weather conditions.",
+        "function": {
+            "name": "get_current_weather",
+            "descriptionForLLM": "Get the current weather in a given location.",
+            "strict": true,
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "city": { "type": "string", "description": "The city, e.g. 'Bern'." },
+                    "unit": { "type": "string", "description": "The unit.", "enum": ["celsius", "fahrenheit"] }
+                },
+                "required": ["city", "unit"],
+                "additionalProperties": false
+            }
+        }
+    })
+}
+
+fn read(value: &Value) -> Result<Definition, Vec<Problem>> {
+    Definition::read(&value.to_string(), "weather.json")
+}
+
+/// The problems after `change`, as `pointer: found`.
+fn problems(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut value = weather();
+    change(&mut value);
+    let problems = read(&value).expect_err("the change makes the definition invalid");
+    assert!(problems.iter().all(|problem| problem.file == "weather.json" && !problem.allowed.is_empty()));
+    problems.iter().map(|problem| format!("{}: {}", problem.pointer, problem.found)).collect()
+}
+
+#[test]
+fn the_common_format_is_read_unchanged() {
+    let definition = read(&weather()).expect("valid");
+    assert_eq!(definition.id, "get_current_weather");
+    assert_eq!(definition.capability, "get_current_weather");
+    assert!(
+        definition.settings_schema.field("demoLabel").is_some_and(|field| field.required && !field.secret)
+    );
+    assert_eq!(definition.approval, Approval::Never);
+    assert!(definition.function.strict);
+    assert_eq!(lint(&definition, "weather.json"), []);
+}
+
+#[test]
+fn property_names_are_read_in_any_letter_case() {
+    let text = weather()
+        .to_string()
+        .replace("schemaVersion", "SchemaVersion")
+        .replace("implementationKey", "IMPLEMENTATIONKEY");
+    assert!(Definition::read(&text, "weather.json").is_ok());
+}
+
+#[test]
+fn each_problem_names_its_place() {
+    let check = |change: fn(&mut Value), expected: &[&str]| assert_eq!(problems(change), expected);
+    check(|v| v["schemaVersion"] = json!(2), &["/schemaVersion: the number 2"]);
+    check(|v| v["schemaVersion"] = json!("1"), &["/schemaVersion: the string \"1\""]);
+    check(|v| v["id"] = json!("Weather"), &["/id: the string \"Weather\""]);
+    check(|v| v["id"] = json!("1st"), &["/id: the string \"1st\""]);
+    check(|v| v["implementationKey"] = json!(" "), &["/implementationKey: an empty string"]);
+    check(|v| v["visibleIn"]["chat"] = json!("yes"), &["/visibleIn/chat: the string \"yes\""]);
+    check(
+        |v| v["visibleIn"]["allowedComponents"][1] = json!("translation_asistant"),
+        &["/visibleIn/allowedComponents/1: the unknown component \"translation_asistant\""],
+    );
+    check(|v| v["settingsSchema"]["required"][0] = json!("demo"), &["/settingsSchema/required/0: \"demo\""]);
+    check(|v| v["function"]["name"] = json!("get weather"), &["/function/name: the string \"get weather\""]);
+    check(
+        |v| v["function"]["parameters"]["type"] = json!("array"),
+        &["/function/parameters/type: the string \"array\""],
+    );
+    check(
+        |v| v["function"]["parameters"]["required"][0] = json!("town"),
+        &["/function/parameters/required/0: \"town\""],
+    );
+    check(|v| v["minimumConfidence"] = json!("UNKNOWN"), &["/minimumConfidence: \"UNKNOWN\""]);
+    check(|v| v["timeoutSeconds"] = json!(0), &["/timeoutSeconds: the number 0"]);
+    check(|v| v["sensitiveArguments"] = json!(["town"]), &["/sensitiveArguments/0: \"town\""]);
+    check(|v| v["cost"] = json!({"perCall": -1}), &["/cost/perCall: the number -1"]);
+    check(|v| v["colour"] = json!("red"), &["/colour: the unknown property \"colour\""]);
+    check(|v| v["Id"] = json!("x"), &["/Id: the property \"Id\" beside \"id\""]);
+    check(|v| *v = json!([]), &[": a list of 0"]);
+}
+
+#[test]
+fn all_problems_of_a_file_are_reported_at_once() {
+    let found = problems(|v| {
+        v["id"] = json!(7);
+        v["function"]["name"] = json!("");
+        v["approval"] = json!("sometimes");
+    });
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+#[test]
+fn a_schema_that_is_none_is_refused() {
+    let found = problems(|v| v["function"]["parameters"]["properties"]["city"]["type"] = json!("text"));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("/function/parameters/properties/city/type"), "{found:?}");
+    let found = problems(|v| {
+        v["function"]["parameters"]["properties"]["city"] = json!({"$ref": "https://example.org/x"})
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn a_typing_error_gets_a_suggestion() {
+    let mut value = weather();
+    value["minimumConfidense"] = json!("LOW");
+    let problems = read(&value).expect_err("unknown property");
+    assert_eq!(problems[0].nearest.as_deref(), Some("minimumConfidence"));
+}
+
+#[test]
+fn text_that_is_no_json_says_where_it_stops() {
+    for text in ["", "{", "{} x", "{\"id\": 1,}", "// comment\n{}", "null"] {
+        let problems = Definition::read(text, "broken.json").expect_err(text);
+        assert_eq!(problems.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn lists_replace_the_flags_and_denial_wins() {
+    let visibility = |chat, assistants, allowed: &[&str], denied: &[&str]| Visibility {
+        chat,
+        assistants,
+        allowed: allowed.iter().filter_map(|id| Component::parse(id)).collect(),
+        denied: denied.iter().filter_map(|id| Component::parse(id)).collect(),
+    };
+    let admits = |visibility: &Visibility, id| visibility.admits(&Component::parse(id).expect("known"));
+    assert!(admits(&visibility(true, false, &[], &[]), "api"));
+    assert!(!admits(&visibility(true, false, &[], &[]), "rewrite_assistant"));
+    assert!(
+        admits(&visibility(false, false, &[], &["chat"]), "rewrite_assistant"),
+        "an empty allow list is everything"
+    );
+    assert!(!admits(&visibility(true, true, &["chat"], &["chat"]), "chat"), "denial wins");
+    assert!(!admits(&visibility(true, true, &["chat"], &[]), "api"));
+}
+
+#[test]
+fn settings_are_checked_against_their_fields() {
+    let mut value = weather();
+    value["settingsSchema"]["properties"] = json!({
+        "demoLabel": { "type": "string" },
+        "size": { "type": "integer", "minimum": 1, "maximum": 20, "default": 5 },
+        "mode": { "type": "string", "enum": ["a", "b"] },
+        "apiKey": { "type": "string", "secret": true },
+    });
+    let schema = read(&value).expect("valid").settings_schema;
+    let resolve = |settings: Value| schema.resolve(settings.as_object().expect("object"));
+    let settings = resolve(json!({"demoLabel": "x", "apiKey": "canary"})).expect("valid");
+    assert_eq!(settings.unsigned("size"), Some(5));
+    assert_eq!(settings.text("apiKey"), Some("canary"));
+    assert!(!format!("{settings:?}").contains("canary"), "a secret must not be printable");
+    let fields = |settings: Value| -> Vec<Option<String>> {
+        resolve(settings).expect_err("invalid").into_iter().map(|problem| problem.field).collect()
+    };
+    assert_eq!(fields(json!({})), [Some("demoLabel".to_owned())]);
+    assert_eq!(
+        fields(json!({"demoLabel": 1, "size": 21, "mode": "c", "sice": 1})),
+        ["sice", "demoLabel", "size", "mode"].map(|field| Some(field.to_owned()))
+    );
+    let problems = resolve(json!({"demoLabel": "x", "apiKey": 12345})).expect_err("invalid");
+    assert!(!problems[0].message.contains("12345"), "a secret's value must not be in a message");
+}
+
+#[test]
+fn definitions_written_for_people_get_warnings() {
+    let mut value = weather();
+    value["systemPromptInstructions"] = json!(null);
+    value["function"]["name"] = json!("weather");
+    value["function"]["parameters"]["additionalProperties"] = json!(true);
+    value["function"]["parameters"]["required"] = json!(["city"]);
+    value["function"]["parameters"]["properties"]["city"]["description"] = json!("");
+    value["settingsSchema"]["properties"]["apiKey"] = json!({"type": "string"});
+    let definition = read(&value).expect("valid");
+    let lints: Vec<_> = lint(&definition, "weather.json").into_iter().map(|lint| lint.pointer).collect();
+    assert_eq!(
+        lints,
+        [
+            "/function/descriptionForLLM",
+            "/function/parameters/properties/city",
+            "/function/parameters",
+            "/function/parameters/properties/unit",
+            "/function/name",
+            "/settingsSchema/properties/apiKey",
+        ]
+    );
+}
