@@ -9,3 +9,6 @@ pub mod record;
 pub mod store;
 
 pub mod sqlite;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod conformance;

@@ -162,3 +162,6 @@ impl From<StoredAnswerPart> for AssistantPart {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

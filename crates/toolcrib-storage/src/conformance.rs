@@ -1,0 +1,68 @@
+//! What every backend must do: the suite that a store passes before it may be used.
+//!
+//! Each case gets a store of its own, freshly made, and says in its name what must hold. A case asserts what a caller
+//! of the traits would notice, and nothing about how a backend keeps it.
+
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::store::Store;
+
+mod accounts;
+mod conversations;
+mod keys;
+mod runs;
+mod sample;
+mod traces;
+
+/// How a case ends: an unexpected error of the store, or a failed assertion, which panics.
+pub type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// A case of the suite.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// What must hold.
+    pub name: &'static str,
+    /// Tries whether it does, on an empty store.
+    pub run: fn(Arc<dyn Store>) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
+}
+
+macro_rules! cases {
+    ($($module:ident :: $name:ident),* $(,)?) => {
+        /// Every case.
+        pub const CASES: &[Case] = &[$(Case {
+            name: concat!(stringify!($module), "::", stringify!($name)),
+            run: |store| Box::pin(async move { $module::$name(&*store).await }),
+        }),*];
+    };
+}
+
+cases![
+    accounts::a_new_store_has_one_workspace_and_one_administrator,
+    accounts::ids_are_taken_once,
+    accounts::a_role_needs_a_user_and_a_workspace,
+    accounts::a_closed_store_says_so,
+    keys::a_key_is_found_by_its_hash,
+    keys::revoked_expired_and_unknown_keys_are_told_apart,
+    keys::revoking_is_for_the_workspace_of_the_key,
+    keys::a_key_needs_a_member_and_a_new_hash,
+    keys::the_last_use_is_shown_at_once,
+    conversations::a_conversation_is_stored_renamed_and_deleted,
+    conversations::a_foreign_conversation_is_not_found,
+    conversations::lists_are_paged_with_the_latest_news_first,
+    conversations::a_conversation_needs_a_member_and_a_new_id,
+    runs::messages_come_back_as_they_were,
+    runs::a_run_appears_with_the_users_messages_and_its_end_in_one_piece,
+    runs::a_run_without_conversation_keeps_no_messages,
+    runs::the_confidence_of_a_conversation_only_rises,
+    runs::a_run_in_a_foreign_conversation_is_refused_whole,
+    runs::a_run_ends_once,
+    runs::runs_are_filtered_and_paged,
+    runs::a_foreign_run_is_not_found,
+    runs::deleting_a_conversation_deletes_what_happened_in_it,
+    traces::every_field_of_a_trace_comes_back,
+    traces::an_outcome_replaces_its_admission,
+    traces::nothing_is_admitted_after_the_end,
+    traces::traces_of_a_conversation_stand_in_order,
+];
