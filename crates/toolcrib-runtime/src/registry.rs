@@ -94,7 +94,7 @@ impl Catalog {
             match RegisteredTool::new(definition, implementation) {
                 Ok(tool) => tools.push(Arc::new(tool)),
                 Err(cause) => {
-                    problems.push(error(file, "/function/parameters", cause, "a usable JSON Schema".into()))
+                    problems.push(error(file, "/function/parameters", cause, "a usable JSON Schema".into()));
                 }
             }
         }

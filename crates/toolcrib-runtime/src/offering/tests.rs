@@ -125,7 +125,9 @@ fn each_gate_alone_withholds_the_tool_with_its_code() {
 fn all_reasons_are_kept_in_the_order_of_the_gates() {
     let mut world = World::passing();
     let failures = failures();
-    failures.iter().for_each(|(_, change)| change(&mut world));
+    for (_, change) in &failures {
+        change(&mut world);
+    }
     let codes: Vec<_> = failures.iter().map(|(code, _)| *code).collect();
     assert_eq!(world.codes(), codes);
     let offering = world.offering();

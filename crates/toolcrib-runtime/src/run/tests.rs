@@ -149,7 +149,7 @@ impl Outcome {
             Message::ToolResult(result) => Some(result.text.clone()),
             _ => None,
         });
-        results.last().expect("a result")
+        results.collect::<Vec<_>>().pop().expect("a result")
     }
 }
 

@@ -88,7 +88,7 @@ impl SettingsSchema {
                     Err(message) => problems.push(SettingProblem::field(&field.name, message)),
                 },
                 None if field.required => {
-                    problems.push(SettingProblem::field(&field.name, "required, but not set"))
+                    problems.push(SettingProblem::field(&field.name, "required, but not set"));
                 }
                 None => {}
             }

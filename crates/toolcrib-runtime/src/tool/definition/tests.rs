@@ -119,7 +119,7 @@ fn a_schema_that_is_none_is_refused() {
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with("/function/parameters/properties/city/type"), "{found:?}");
     let found = problems(|v| {
-        v["function"]["parameters"]["properties"]["city"] = json!({"$ref": "https://example.org/x"})
+        v["function"]["parameters"]["properties"]["city"] = json!({"$ref": "https://example.org/x"});
     });
     assert_eq!(found.len(), 1, "{found:?}");
 }
