@@ -63,6 +63,7 @@ cases![
     runs::deleting_a_conversation_deletes_what_happened_in_it,
     traces::every_field_of_a_trace_comes_back,
     traces::an_outcome_replaces_its_admission,
+    traces::open_calls_of_a_stopped_run_are_cancelled,
     traces::nothing_is_admitted_after_the_end,
     traces::traces_of_a_conversation_stand_in_order,
 ];

@@ -6,7 +6,7 @@ use toolcrib_runtime::journal::{Trace, TraceStatus};
 use toolcrib_runtime::tool::{Origin, Source};
 
 use super::Outcome;
-use super::sample::{admission, conversation, end, outcome, source, start};
+use super::sample::{admission, at, conversation, end, outcome, source, start};
 use crate::record::Owner;
 use crate::store::Store;
 
@@ -36,6 +36,25 @@ pub(super) async fn an_outcome_replaces_its_admission(store: &dyn Store) -> Outc
     store.admit_call("r", &admission(1, 3)).await?;
     store.record_trace("r", &outcome(1, 3)).await?;
     assert_eq!(store.run_traces(&Owner::first(), "r").await?, Some(vec![outcome(1, 3)]));
+    Ok(())
+}
+
+pub(super) async fn open_calls_of_a_stopped_run_are_cancelled(store: &dyn Store) -> Outcome {
+    for run_id in ["r", "other"] {
+        store.begin_run(start(run_id, None, 1)).await?;
+        store.admit_call(run_id, &admission(1, 2)).await?;
+    }
+    store.record_trace("r", &outcome(2, 2)).await?;
+    store.close_open_calls("r", at(5)).await?;
+    store.close_open_calls("unknown", at(5)).await?;
+    let cancelled = Trace {
+        status: TraceStatus::Cancelled,
+        status_message: Some("the run was stopped".to_owned()),
+        duration_ms: 3000,
+        ..admission(1, 2)
+    };
+    assert_eq!(store.run_traces(&Owner::first(), "r").await?, Some(vec![cancelled, outcome(2, 2)]));
+    assert_eq!(store.run_traces(&Owner::first(), "other").await?, Some(vec![admission(1, 2)]));
     Ok(())
 }
 

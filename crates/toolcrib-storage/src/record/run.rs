@@ -77,6 +77,9 @@ pub(crate) const INTERRUPTED_REASON: &str = "the program stopped before this run
 /// The status message of a call that a crash cut off.
 pub(crate) const INTERRUPTED_CALL: &str = "interrupted";
 
+/// The status message of a call that ended because its run was stopped.
+pub(crate) const CANCELLED_CALL: &str = "the run was stopped";
+
 /// A source, as it is kept.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredSource {

@@ -4,6 +4,7 @@
 //! and so all there or not at all.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use toolcrib_runtime::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
 
@@ -11,6 +12,7 @@ use super::SqliteStore;
 use super::conversations::{EncodedMessage, append, encode_messages, is_owned};
 use super::problem::Failure;
 use super::writer::Write;
+use crate::record::run::CANCELLED_CALL;
 use crate::record::trace::{self, TraceBody, encode_sources};
 use crate::record::{Owner, time};
 use crate::store::{StoreError, StoreProblem};
@@ -32,6 +34,13 @@ impl Journal for SqliteStore {
         self.write_trace(run_id, trace, Kind::Outcome)
             .await
             .map_err(|error| unwritten("the trace of a call", error.problem))
+    }
+
+    async fn close_open_calls(&self, run_id: &str, at: Timestamp) -> Result<(), JournalError> {
+        // Writes are done in order: an admission that nobody waits for any more is closed as well.
+        self.write(CloseOpenCalls { run_id: run_id.to_owned(), at })
+            .await
+            .map_err(|error| unwritten("the end of open calls", error.problem))
     }
 
     async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
@@ -219,6 +228,35 @@ impl Write for WriteTrace {
         .bind(self.duration_ms)
         .bind(trace::FORMAT)
         .bind(&self.body)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+/// The calls of a stopped run that have not ended.
+struct CloseOpenCalls {
+    run_id: String,
+    at: Timestamp,
+}
+
+#[async_trait]
+impl Write for CloseOpenCalls {
+    type Output = ();
+    const ATTEMPT: &'static str = "closing the open calls of a run";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        sqlx::query(
+            "UPDATE traces SET
+                 status = ?, status_message = coalesce(status_message, ?),
+                 duration_ms = max(0, (? - started_at) / 1000)
+             WHERE run_id = ? AND status = ?",
+        )
+        .bind(TraceStatus::Cancelled.name())
+        .bind(CANCELLED_CALL)
+        .bind(time::to_stored(self.at))
+        .bind(&self.run_id)
+        .bind(TraceStatus::Pending.name())
         .execute(connection)
         .await?;
         Ok(())
