@@ -6,6 +6,6 @@
 pub mod profile;
 pub mod wire;
 
-// pub mod client;
+pub mod client;
 
-// pub mod demo;
+pub mod demo;

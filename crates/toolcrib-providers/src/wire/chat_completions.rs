@@ -15,6 +15,8 @@ pub use response::{decode_response, encode_error, encode_response};
 pub use stream::{ChunkDecoder, ChunkEncoder};
 pub use types::{ChatRequest, Completion, ErrorBody, UrlCitation, WireError, url_citations};
 
+pub(crate) use types::mix;
+
 /// Holds a call's id as its provider wrote it, when that id was not unique within its round. The field is ours: it
 /// is restored towards the provider and never shown to a client.
 pub(crate) const WIRE_ID_FIELD: &str = "toolcrib_wire_id";
