@@ -156,6 +156,3 @@ fn json_schema(fields: &mut Map<String, Value>, problems: &mut Problems) -> Opti
     }
     Some(ResponseFormat::JsonSchema { name, description, schema, strict })
 }
-
-#[cfg(test)]
-mod tests;

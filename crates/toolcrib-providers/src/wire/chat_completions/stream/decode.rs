@@ -272,6 +272,3 @@ fn read_usage(usage: &Value) -> Option<Usage> {
         reasoning_tokens: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -208,6 +208,3 @@ impl ChunkEncoder {
 fn event(payload: &Value) -> Bytes {
     Bytes::from(format!("data: {payload}\n\n"))
 }
-
-#[cfg(test)]
-mod tests;
