@@ -262,6 +262,3 @@ fn chunk_size(line: &[u8]) -> Option<u64> {
     }
     (size <= CHUNK_BYTES).then_some(size)
 }
-
-#[cfg(test)]
-mod tests;

@@ -299,6 +299,3 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
     let agrees = values.all(|other| other == value);
     (is_token(kind) && is_token(subtype) && essence.len() <= 127 && agrees).then_some(essence)
 }
-
-#[cfg(test)]
-mod tests;

@@ -93,13 +93,13 @@ impl<S: AsyncRead + Unpin> Wire<S> {
         Ok(self.take(length).freeze())
     }
 
-    /// Reads a line of at most `limit` bytes, and takes it with its end.
+    /// Reads a line of at most `limit` bytes besides its end, and takes it with its end.
     pub(crate) async fn line(&mut self, limit: usize) -> Result<BytesMut, WireError> {
         let mut searched = 0;
         loop {
             if let Some(found) = self.buffer[searched..].iter().position(|&byte| byte == b'\n') {
                 let end = searched + found;
-                if end > limit {
+                if end > limit.saturating_add(1) {
                     return Err(WireError::Header);
                 }
                 let mut line = self.take(end + 1);
@@ -114,7 +114,7 @@ impl<S: AsyncRead + Unpin> Wire<S> {
                 return Ok(line);
             }
             searched = self.buffer.len();
-            if searched > limit {
+            if searched > limit.saturating_add(1) {
                 return Err(WireError::Header);
             }
             if self.fill().await? == 0 {
@@ -127,8 +127,7 @@ impl<S: AsyncRead + Unpin> Wire<S> {
     pub(crate) async fn fields(&mut self, room: &mut usize, count: usize) -> Result<HeaderMap, WireError> {
         let mut fields = HeaderMap::new();
         loop {
-            let line = self.line(*room).await?;
-            *room = room.saturating_sub(line.len() + 2);
+            let line = self.header_line(room).await?;
             if line.is_empty() {
                 return Ok(fields);
             }
@@ -154,9 +153,15 @@ impl<S: AsyncRead + Unpin> Wire<S> {
                 return Err(WireError::Lost);
             }
         }
-        let line = self.line(*room).await?;
-        *room = room.saturating_sub(line.len() + 2);
+        let line = self.header_line(room).await?;
         parse_status_line(&line).ok_or(WireError::Protocol("its status line is malformed"))
+    }
+
+    /// Reads a line that fits, its end included, and takes its length from `room`.
+    async fn header_line(&mut self, room: &mut usize) -> Result<BytesMut, WireError> {
+        let line = self.line(room.checked_sub(2).ok_or(WireError::Header)?).await?;
+        *room = room.saturating_sub(line.len() + 2);
+        Ok(line)
     }
 
     async fn fill(&mut self) -> Result<usize, WireError> {

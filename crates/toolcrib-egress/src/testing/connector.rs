@@ -96,6 +96,12 @@ impl TestConnector {
         lock(&self.lookups).clone()
     }
 
+    /// Forgets all look-ups and attempts so far.
+    pub fn clear(&self) {
+        lock(&self.lookups).clear();
+        lock(&self.attempts).clear();
+    }
+
     /// The next answer for a name.
     fn answer(&self, name: &str) -> DnsAnswer {
         let mut names = lock(&self.names);

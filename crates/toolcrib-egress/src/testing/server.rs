@@ -132,6 +132,12 @@ impl StubServer {
         lock(&self.shared.replies).push_back(reply);
     }
 
+    /// Forgets the answers that were not used, and the requests so far.
+    pub fn clear(&self) {
+        lock(&self.shared.replies).clear();
+        lock(&self.shared.seen).clear();
+    }
+
     /// Sets the answer for when no other is left.
     pub fn set_default(&self, reply: Reply) {
         *lock(&self.shared.default) = reply;
@@ -217,7 +223,10 @@ async fn serve(stream: TcpStream, client: SocketAddr, shared: &Shared) -> Result
     let request =
         SeenRequest { head: String::new(), body: Vec::new(), target, secure: false, server_name: None };
     let mode = lock(&shared.tls).clone();
-    if first != [0x16] || mode == TlsMode::Plain {
+    if first == [0x16] && mode == TlsMode::Plain {
+        return plain_refusal(stream).await.map_err(Into::into);
+    }
+    if first != [0x16] {
         return answer(stream, request, shared).await.map_err(Into::into);
     }
     if mode == TlsMode::Silent {
@@ -274,6 +283,12 @@ async fn send<S: AsyncWrite + Unpin>(stream: &mut S, bytes: &[u8], shared: &Shar
     stream.flush().await?;
     shared.sent.fetch_add(bytes.len() as u64, Ordering::SeqCst);
     Ok(())
+}
+
+/// What web servers say to TLS on a port for plain HTTP.
+async fn plain_refusal(mut stream: TcpStream) -> io::Result<()> {
+    stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n").await?;
+    until_closed(stream).await
 }
 
 async fn until_closed<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<()> {
