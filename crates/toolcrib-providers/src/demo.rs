@@ -135,7 +135,9 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
 fn usage(request: &ModelRequest, reply: &Reply) -> Usage {
     let of_message = |message: &Message| {
         let calls = match message {
-            Message::Assistant(answer) => answer.calls().map(|call| call.name.len() + call.arguments.len()).sum(),
+            Message::Assistant(answer) => {
+                answer.calls().map(|call| call.name.len() + call.arguments.len()).sum()
+            }
             _ => 0,
         };
         message.text().len() + calls

@@ -54,7 +54,16 @@ impl Answer {
         guard: DropGuard,
     ) -> Self {
         let form = declared_form(&response.headers);
-        Self { provider, model, body: response.body, form, decoder, ready: VecDeque::new(), ended: false, _guard: guard }
+        Self {
+            provider,
+            model,
+            body: response.body,
+            form,
+            decoder,
+            ready: VecDeque::new(),
+            ended: false,
+            _guard: guard,
+        }
     }
 
     pub(super) fn into_stream(self) -> ModelStream {
@@ -160,7 +169,9 @@ impl Answer {
                 return Ok(());
             }
             Form::Page(page) if looks_like_html(page) => return Err(source.web_page(page)),
-            Form::Page(page) => return Err(source.bad_response("answered with something that is not JSON", page)),
+            Form::Page(page) => {
+                return Err(source.bad_response("answered with something that is not JSON", page));
+            }
         }
         self.finish()
     }

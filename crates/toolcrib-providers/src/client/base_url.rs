@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn bases_are_read_in_every_usual_form() {
-        let check = |text: &str, expected: &str| assert_eq!(api_base(text).unwrap().as_str(), expected, "{text}");
+        let check =
+            |text: &str, expected: &str| assert_eq!(api_base(text).unwrap().as_str(), expected, "{text}");
         check("https://api.openai.com", "https://api.openai.com/v1");
         check("https://api.openai.com/v1", "https://api.openai.com/v1");
         check(" https://api.openai.com/v1/ ", "https://api.openai.com/v1");

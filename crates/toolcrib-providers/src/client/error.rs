@@ -12,12 +12,15 @@ pub(super) fn of_exchange(source: &ErrorSource, failure: &OperatorError) -> Mode
     let (kind, what) = match failure {
         OperatorError::Unreachable { .. } => (ModelErrorKind::Unreachable, "cannot be reached"),
         OperatorError::Tls { .. } => (ModelErrorKind::Unreachable, "cannot be reached securely"),
-        OperatorError::Cut { .. } => (ModelErrorKind::Unreachable, "closed the connection before it answered"),
+        OperatorError::Cut { .. } => {
+            (ModelErrorKind::Unreachable, "closed the connection before it answered")
+        }
         OperatorError::Timeout { .. } => (ModelErrorKind::Timeout, "did not answer in time"),
         OperatorError::TooLarge { .. } => (ModelErrorKind::BadResponse, "sent an answer that is too large"),
-        OperatorError::CrossOriginRedirect { .. } => {
-            (ModelErrorKind::BadResponse, "redirects to another address, which is not followed: check its base URL")
-        }
+        OperatorError::CrossOriginRedirect { .. } => (
+            ModelErrorKind::BadResponse,
+            "redirects to another address, which is not followed: check its base URL",
+        ),
         OperatorError::BadResponse { .. } => (ModelErrorKind::BadResponse, "did not answer in HTTP"),
         _ => (ModelErrorKind::Unreachable, "could not be asked"),
     };
@@ -27,7 +30,9 @@ pub(super) fn of_exchange(source: &ErrorSource, failure: &OperatorError) -> Mode
 /// A failure while the answer was coming in.
 pub(super) fn of_body(source: &ErrorSource, failure: &OperatorError) -> ModelError {
     let (kind, what) = match failure {
-        OperatorError::Timeout { .. } => (ModelErrorKind::Timeout, "stopped sending in the middle of its answer"),
+        OperatorError::Timeout { .. } => {
+            (ModelErrorKind::Timeout, "stopped sending in the middle of its answer")
+        }
         _ => (ModelErrorKind::Cut, "broke off in the middle of its answer"),
     };
     source.error(kind, what).with_detail(source.redact(&failure.to_string()))

@@ -140,7 +140,11 @@ mod tests {
             other_reasoning_replay: true,
         };
         let adjusted = all.apply(profile);
-        assert!(!adjusted.accepts_parallel_tool_calls && !adjusted.enforces_strict && !adjusted.accepts_stream_options);
+        assert!(
+            !adjusted.accepts_parallel_tool_calls
+                && !adjusted.enforces_strict
+                && !adjusted.accepts_stream_options
+        );
         assert_eq!(adjusted.max_tokens_field, MaxTokensField::MaxTokens);
         assert_eq!(adjusted.reasoning_replay, ReasoningReplay::ToolRounds);
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::Method;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use toolcrib_egress::{OperatorRequest, OperatorResponse};
@@ -120,7 +120,9 @@ impl Model for ChatModel {
                     provider.learned.keep(adjustments);
                     let decoder = ChunkDecoder::new(Arc::clone(&provider.source), seed);
                     let model = self.identity.model.clone();
-                    return Ok(Answer::new(Arc::clone(provider), model, response, decoder, guard).into_stream());
+                    return Ok(
+                        Answer::new(Arc::clone(provider), model, response, decoder, guard).into_stream()
+                    );
                 }
                 Sent::Refused { error, .. } if error.kind == ModelErrorKind::ToolsUnsupported => {
                     provider.learned.note_without_tools(&self.identity.model);

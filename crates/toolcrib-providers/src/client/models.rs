@@ -32,7 +32,9 @@ pub(super) fn read(body: &[u8], source: &ErrorSource) -> Result<Vec<String>, Mod
     };
     let mut names: Vec<String> = Vec::new();
     for entry in entries {
-        let name = entry.as_str().or_else(|| ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str()));
+        let name = entry
+            .as_str()
+            .or_else(|| ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str()));
         if let Some(name) = name.filter(|name| !name.is_empty() && !names.iter().any(|known| known == name)) {
             names.push(name.to_owned());
         }
@@ -59,6 +61,9 @@ mod tests {
         let kind = |body: &str| read(body.as_bytes(), &source).unwrap_err().kind;
         assert_eq!(kind("<html></html>"), ModelErrorKind::BadResponse);
         assert_eq!(kind("{}"), ModelErrorKind::BadResponse);
-        assert_eq!(kind(r#"{"error":{"message":"no","type":"invalid_api_key"}}"#), ModelErrorKind::Unauthorized);
+        assert_eq!(
+            kind(r#"{"error":{"message":"no","type":"invalid_api_key"}}"#),
+            ModelErrorKind::Unauthorized
+        );
     }
 }

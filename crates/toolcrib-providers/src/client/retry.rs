@@ -94,7 +94,11 @@ mod tests {
 
     #[test]
     fn waits_grow_and_end() {
-        let settings = RetrySettings { attempts: 3, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(3) };
+        let settings = RetrySettings {
+            attempts: 3,
+            first_wait: Duration::from_secs(1),
+            longest_wait: Duration::from_secs(3),
+        };
         let longest = |attempt| settings.wait(attempt, None, 999).unwrap().as_millis();
         let shortest = |attempt| settings.wait(attempt, None, 0).unwrap().as_millis();
         assert_eq!([shortest(1), shortest(2), shortest(3)], [500, 1000, 1500]);

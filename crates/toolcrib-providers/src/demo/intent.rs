@@ -74,7 +74,8 @@ fn fill_required(wish: &mut Wish, request: &ModelRequest) {
         }
         let schema = &tool.parameters["properties"][name];
         let first_allowed = schema["enum"].get(0).cloned();
-        let takes_null = schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"));
+        let takes_null =
+            schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"));
         let value = if takes_null { Value::Null } else { first_allowed.unwrap_or_default() };
         wish.arguments.insert(name.to_owned(), value);
     }
@@ -83,13 +84,15 @@ fn fill_required(wish: &mut Wish, request: &ModelRequest) {
 /// `call TOOL {…}`: any tool with any arguments.
 fn command(question: &str) -> Option<(String, Map<String, Value>)> {
     let rest = strip_word(question.trim(), "call")?.trim_start();
-    let end = rest.find(|character: char| character.is_whitespace() || character == '{').unwrap_or(rest.len());
+    let end =
+        rest.find(|character: char| character.is_whitespace() || character == '{').unwrap_or(rest.len());
     let (tool, arguments) = rest.split_at(end);
     let arguments = match arguments.trim() {
         "" => Map::new(),
         text => serde_json::from_str(text).ok()?,
     };
-    let is_name = !tool.is_empty() && tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let is_name =
+        !tool.is_empty() && tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     is_name.then(|| (tool.to_owned(), arguments))
 }
 
@@ -101,7 +104,9 @@ fn urls(text: &str) -> Vec<&str> {
         if !rest.starts_with("http://") && !rest.starts_with("https://") {
             continue;
         }
-        if start > 0 && text[..start].ends_with(|before: char| before.is_alphanumeric() || "/=%".contains(before)) {
+        if start > 0
+            && text[..start].ends_with(|before: char| before.is_alphanumeric() || "/=%".contains(before))
+        {
             continue;
         }
         let ends = |character: char| character.is_whitespace() || "<>\"`|\\^{}[]".contains(character);
@@ -169,9 +174,14 @@ fn clock(question: &str) -> Option<Wish> {
     if !asks.iter().any(|phrase| lower.contains(phrase)) {
         return None;
     }
-    let place = [" in ", " at "].iter().filter_map(|word| lower.find(word).map(|at| &question[at + word.len()..])).next();
+    let place = [" in ", " at "]
+        .iter()
+        .filter_map(|word| lower.find(word).map(|at| &question[at + word.len()..]))
+        .next();
     let place = place.map(|place| place.trim_matches(|letter: char| !letter.is_alphanumeric()));
-    let place = place.map(|place| strip_ending(place, &[" right now", " now", " today"])).filter(|place| !place.is_empty());
+    let place = place
+        .map(|place| strip_ending(place, &[" right now", " now", " today"]))
+        .filter(|place| !place.is_empty());
     let Some(place) = place else {
         let announcement = "I look at the clock.".to_owned();
         return Some(Wish { tool: "get_current_time".to_owned(), arguments: Map::new(), announcement });
@@ -219,7 +229,9 @@ fn expression(text: &str) -> Option<String> {
             '÷' => run.push('/'),
             '−' => run.push('-'),
             ',' if ends_with_digit(run) && groups_thousands(rest) => {}
-            ',' if ends_with_digit(run) && rest.starts_with(|next: char| next.is_ascii_digit()) => run.push('.'),
+            ',' if ends_with_digit(run) && rest.starts_with(|next: char| next.is_ascii_digit()) => {
+                run.push('.')
+            }
             _ => runs.push(String::new()),
         }
     }
@@ -269,7 +281,8 @@ fn is_expression(run: &str) -> bool {
 /// `2026-11-30`, which nobody wants subtracted.
 fn is_date(run: &str) -> bool {
     let parts: Vec<_> = run.split(['-', '/', '.']).collect();
-    let digits = |part: &&str| !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        |part: &&str| !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
     parts.len() == 3 && parts.iter().all(digits) && parts.iter().any(|part| part.len() == 4)
 }
 

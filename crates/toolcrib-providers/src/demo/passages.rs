@@ -7,11 +7,66 @@ use std::collections::{HashMap, HashSet};
 
 /// Words that say nothing about the subject of a question.
 const STOP_WORDS: [&str; 60] = [
-    "the", "and", "for", "are", "was", "were", "what", "which", "who", "how", "when", "where", "why", "does", "did",
-    "can", "could", "would", "should", "will", "you", "your", "tell", "read", "says", "say", "said", "about", "page",
-    "website", "site", "web", "there", "this", "that", "these", "those", "with", "from", "into", "its", "has", "have",
-    "had", "please", "give", "summarize", "summary", "summarise", "find", "out", "look", "some", "any", "all", "our",
-    "they", "them", "then", "than",
+    "the",
+    "and",
+    "for",
+    "are",
+    "was",
+    "were",
+    "what",
+    "which",
+    "who",
+    "how",
+    "when",
+    "where",
+    "why",
+    "does",
+    "did",
+    "can",
+    "could",
+    "would",
+    "should",
+    "will",
+    "you",
+    "your",
+    "tell",
+    "read",
+    "says",
+    "say",
+    "said",
+    "about",
+    "page",
+    "website",
+    "site",
+    "web",
+    "there",
+    "this",
+    "that",
+    "these",
+    "those",
+    "with",
+    "from",
+    "into",
+    "its",
+    "has",
+    "have",
+    "had",
+    "please",
+    "give",
+    "summarize",
+    "summary",
+    "summarise",
+    "find",
+    "out",
+    "look",
+    "some",
+    "any",
+    "all",
+    "our",
+    "they",
+    "them",
+    "then",
+    "than",
 ];
 
 /// Words count as the same when their beginnings of this many letters are.
@@ -149,8 +204,12 @@ mod tests {
 
     #[test]
     fn sentences_that_share_rare_words_with_the_question_are_chosen_in_order() {
-        let found = best_sentences(TEXT, "Read https://x.example/tides and tell me what it says about the mill.", 3);
-        assert_eq!(found, ["The old mill ran on the ebb, e.g. at night.", "The mills of the valley followed."]);
+        let found =
+            best_sentences(TEXT, "Read https://x.example/tides and tell me what it says about the mill.", 3);
+        assert_eq!(
+            found,
+            ["The old mill ran on the ebb, e.g. at night.", "The mills of the valley followed."]
+        );
     }
 
     #[test]

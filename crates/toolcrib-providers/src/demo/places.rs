@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn places_have_their_zone() {
-        let check = |place: &str, zone: &str| assert_eq!(time_zone_of(place).as_deref(), Some(zone), "{place}");
+        let check =
+            |place: &str, zone: &str| assert_eq!(time_zone_of(place).as_deref(), Some(zone), "{place}");
         check("Tokyo", "Asia/Tokyo");
         check("new york", "America/New_York");
         check("Munich", "Europe/Berlin");

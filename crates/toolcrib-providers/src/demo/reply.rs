@@ -22,7 +22,8 @@ const MOST_OPENINGS: usize = 64;
 
 /// The answer to the question, one paragraph per result.
 pub(super) fn from_results(turn: &Turn<'_>) -> String {
-    let paragraphs: Vec<_> = turn.results.iter().map(|(call, result)| of_result(call, result, &turn.question)).collect();
+    let paragraphs: Vec<_> =
+        turn.results.iter().map(|(call, result)| of_result(call, result, &turn.question)).collect();
     paragraphs.join("\n\n")
 }
 
@@ -51,7 +52,9 @@ pub(super) fn without_rule(request: &ModelRequest) -> String {
         [only] => format!("You can {only}."),
         [others @ .., last] => format!("You can {}, or {last}.", others.join(", ")),
     };
-    format!("I follow a few fixed rules, and none of them fits what you wrote. {try_this} For real answers, configure a provider.")
+    format!(
+        "I follow a few fixed rules, and none of them fits what you wrote. {try_this} For real answers, configure a provider."
+    )
 }
 
 fn of_result(call: &ToolCall, result: &ToolResult, question: &str) -> String {
@@ -85,8 +88,10 @@ fn of_page(page: &Map<String, Value>, question: &str) -> Option<String> {
 fn of_search(search: &Map<String, Value>, question: &str) -> Option<String> {
     let results = search.get("results")?.as_array()?;
     let line = |result: &Value| {
-        let url = result.pointer("/search_metadata/final_url").or(result.get("url")).and_then(Value::as_str)?;
-        let title = result.pointer("/page/title").or(result.get("title")).and_then(Value::as_str).unwrap_or(url);
+        let url =
+            result.pointer("/search_metadata/final_url").or(result.get("url")).and_then(Value::as_str)?;
+        let title =
+            result.pointer("/page/title").or(result.get("title")).and_then(Value::as_str).unwrap_or(url);
         let text = result.pointer("/page/content").or(result.get("snippet")).and_then(Value::as_str);
         let sentence = best_sentences(text.unwrap_or_default(), question, 1).concat();
         Some(format!("- “{title}” ({url}): {sentence}"))

@@ -41,7 +41,11 @@ fn check_answer(question: &str, tool: &str, arguments: Value, result: &str, expe
 #[test]
 fn the_first_answer_says_that_this_is_a_demo_and_later_ones_do_not() {
     let first = reply(&request(vec![Message::user("Hello")]));
-    assert!(first.text.starts_with(INTRODUCTION) && first.text.contains("What is 12 * (3 + 4)?"), "{}", first.text);
+    assert!(
+        first.text.starts_with(INTRODUCTION) && first.text.contains("What is 12 * (3 + 4)?"),
+        "{}",
+        first.text
+    );
     let messages = vec![
         Message::user("Hello"),
         Message::Assistant(AssistantMessage::from_text(first.text)),
@@ -53,7 +57,11 @@ fn the_first_answer_says_that_this_is_a_demo_and_later_ones_do_not() {
 #[test]
 fn a_question_is_answered_by_a_call() {
     let reply = reply(&request(vec![Message::user("What is 6*7?")]));
-    assert!(reply.text.starts_with(INTRODUCTION) && reply.text.ends_with("I calculate 6*7."), "{}", reply.text);
+    assert!(
+        reply.text.starts_with(INTRODUCTION) && reply.text.ends_with("I calculate 6*7."),
+        "{}",
+        reply.text
+    );
     assert_eq!(reply.calls.len(), 1);
     assert_eq!((reply.calls[0].id.as_str(), reply.calls[0].name.as_str()), ("call_demo_1", "calculate"));
     assert_eq!(reply.calls[0].arguments, r#"{"expression":"6*7"}"#);
@@ -67,7 +75,10 @@ fn several_pages_are_read_one_after_the_other_unless_parallel_calls_are_allowed(
     asked.parallel_calls = true;
     assert_eq!(reply(&asked).calls.len(), 2);
     let page = r#"{"final_url":"https://a.example/","content":{"title":"A","text":"About A."}}"#;
-    let second = reply(&request(answered(question, &[("read_web_page", json!({"url": "https://a.example"}), page, false)])));
+    let second = reply(&request(answered(
+        question,
+        &[("read_web_page", json!({"url": "https://a.example"}), page, false)],
+    )));
     assert_eq!(second.calls[0].arguments, r#"{"url":"https://b.example"}"#);
     assert_eq!(second.calls[0].id, "call_demo_2");
 }
@@ -89,7 +100,8 @@ fn pages_are_quoted_with_their_title() {
 fn sums_and_times_are_told() {
     let sum = json!({"expression": "6*7", "result": "42"}).to_string();
     check_answer("6*7", "calculate", json!({"expression": "6*7"}), &sum, "6*7 = 42");
-    let time = json!({"timezone": "Asia/Tokyo", "iso": "2026-11-30T21:04:05+09:00", "weekday": "Monday"}).to_string();
+    let time = json!({"timezone": "Asia/Tokyo", "iso": "2026-11-30T21:04:05+09:00", "weekday": "Monday"})
+        .to_string();
     let expected = "It is 21:04 on Monday, 2026-11-30 (Asia/Tokyo).";
     check_answer("Time in Tokyo", "get_current_time", json!({"timezone": "Asia/Tokyo"}), &time, expected);
     let expected = "The tool `calculate` answered: forty-two";

@@ -30,5 +30,11 @@ pub(super) static PROFILE: Profile = Profile {
     empty_content: EmptyContent::Null,
     functions: true,
     images: true,
-    preferred_models: &["claude-sonnet-4-5", "claude-sonnet-4", "claude-haiku-4-5", "claude-opus-4", "claude"],
+    preferred_models: &[
+        "claude-sonnet-4-5",
+        "claude-sonnet-4",
+        "claude-haiku-4-5",
+        "claude-opus-4",
+        "claude",
+    ],
 };

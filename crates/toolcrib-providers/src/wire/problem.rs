@@ -52,7 +52,9 @@ impl ErrorSource {
 
     /// The text with every secret replaced.
     pub fn redact(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.expose_secret(), "[key]"))
+        self.secrets
+            .iter()
+            .fold(text.to_owned(), |text, secret| text.replace(secret.expose_secret(), "[key]"))
     }
 
     /// The beginning of an answer, for the operator's log.
@@ -74,10 +76,10 @@ impl ErrorSource {
     /// What an answer with an error status means.
     pub fn refusal(&self, status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelError {
         let parsed = serde_json::from_slice(body).ok();
-        let problem = parsed.as_ref().map(Problem::of).unwrap_or_else(|| Problem {
-            message: plain_message(body),
-            ..Problem::default()
-        });
+        let problem = parsed
+            .as_ref()
+            .map(Problem::of)
+            .unwrap_or_else(|| Problem { message: plain_message(body), ..Problem::default() });
         let is_page = parsed.is_none() && looks_like_html(body);
         if is_page && matches!(status, 404 | 405) {
             return self.web_page(body);
@@ -126,12 +128,14 @@ impl Problem {
             Some(inner) if !inner.is_null() => inner,
             _ => value,
         };
-        let message = ["message", "detail", "msg", "error_description"].iter().find_map(|key| match inner.get(*key) {
-            Some(Value::String(message)) => Some(message.clone()),
-            Some(other) if !other.is_null() => Some(other.to_string()),
-            _ => None,
-        });
-        let message = message.or_else(|| inner.as_str().map(str::to_owned)).unwrap_or_else(|| inner.to_string());
+        let message =
+            ["message", "detail", "msg", "error_description"].iter().find_map(|key| match inner.get(*key) {
+                Some(Value::String(message)) => Some(message.clone()),
+                Some(other) if !other.is_null() => Some(other.to_string()),
+                _ => None,
+            });
+        let message =
+            message.or_else(|| inner.as_str().map(str::to_owned)).unwrap_or_else(|| inner.to_string());
         Self { message: deepest_message(inner, message), code: codes(inner), status: status(inner) }
     }
 
@@ -143,7 +147,12 @@ impl Problem {
         let coded = |codes: &[&str]| codes.iter().any(|code| self.code.contains(code));
         if status == Some(402)
             || coded(&["insufficient_quota", "billing", "exceeded_current_quota", "insufficient_balance"])
-            || says(&["exceeded your current quota", "credit balance is too low", "insufficient balance", "insufficient credits"])
+            || says(&[
+                "exceeded your current quota",
+                "credit balance is too low",
+                "insufficient balance",
+                "insufficient credits",
+            ])
         {
             return ModelErrorKind::QuotaExhausted;
         }
@@ -163,13 +172,17 @@ impl Problem {
         {
             return ModelErrorKind::ContextTooLong;
         }
-        if coded(&["model_not_found"]) || (says(&["model"]) && says(&["not found", "does not exist", "no such"])) {
+        if coded(&["model_not_found"])
+            || (says(&["model"]) && says(&["not found", "does not exist", "no such"]))
+        {
             return ModelErrorKind::ModelNotFound;
         }
         match status {
             Some(status) => kind_of_status(status),
             None if coded(&["rate_limit", "too_many_requests"]) => ModelErrorKind::RateLimited,
-            None if coded(&["invalid_api_key", "authentication", "permission"]) => ModelErrorKind::Unauthorized,
+            None if coded(&["invalid_api_key", "authentication", "permission"]) => {
+                ModelErrorKind::Unauthorized
+            }
             None if coded(&["invalid_request"]) => ModelErrorKind::BadRequest,
             None if coded(&["timeout"]) => ModelErrorKind::Timeout,
             None => ModelErrorKind::ProviderFailed,

@@ -12,8 +12,17 @@ pub fn qualifies_for_strict(schema: &Value) -> bool {
 
 fn qualifies(schema: &Value) -> bool {
     let Some(fields) = schema.as_object() else { return false };
-    const UNSUPPORTED: [&str; 9] =
-        ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"];
+    const UNSUPPORTED: [&str; 9] = [
+        "allOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "patternProperties",
+    ];
     if UNSUPPORTED.iter().any(|keyword| fields.contains_key(*keyword)) {
         return false;
     }
@@ -21,7 +30,8 @@ fn qualifies(schema: &Value) -> bool {
     if is_object && !closed_and_required(schema) {
         return false;
     }
-    let nested = ["$defs", "definitions"].iter().filter_map(|key| fields.get(*key)).filter_map(Value::as_object);
+    let nested =
+        ["$defs", "definitions"].iter().filter_map(|key| fields.get(*key)).filter_map(Value::as_object);
     let nested = nested.flat_map(|definitions| definitions.values());
     let options = fields.get("anyOf").and_then(Value::as_array).into_iter().flatten();
     nested.chain(options).chain(fields.get("items")).all(qualifies)
@@ -65,8 +75,14 @@ mod tests {
         };
         assert!(!with("/required", json!(["url"])), "an optional property");
         assert!(!with("/additionalProperties", json!(true)), "an open object");
-        assert!(!with("/properties/limit", json!({"oneOf": [{"type": "integer"}]})), "a keyword that is unknown");
-        assert!(!with("/properties/limit", json!({"type": "array", "items": {"type": "object"}})), "an open object inside");
+        assert!(
+            !with("/properties/limit", json!({"oneOf": [{"type": "integer"}]})),
+            "a keyword that is unknown"
+        );
+        assert!(
+            !with("/properties/limit", json!({"type": "array", "items": {"type": "object"}})),
+            "an open object inside"
+        );
         assert!(!qualifies_for_strict(&json!({})));
         assert!(!qualifies_for_strict(&json!(true)));
     }

@@ -25,7 +25,8 @@ fn addresses_are_read() {
 
 #[test]
 fn expressions_are_calculated() {
-    let sum = |question: &str, expression: &str| check(question, "calculate", json!({"expression": expression}));
+    let sum =
+        |question: &str, expression: &str| check(question, "calculate", json!({"expression": expression}));
     sum("What is 12 * (3 + 4)?", "12 * (3 + 4)");
     sum("2+2", "2+2");
     sum("Compute 1,234.5 × 2.", "1234.5 * 2");
@@ -34,7 +35,9 @@ fn expressions_are_calculated() {
     sum("the value of sqrt(2) please", "sqrt(2)");
     sum("(is 7 / 2 right)", "7 / 2");
     sum("-3 + 5", "-3 + 5");
-    for question in ["I have 3 apples.", "on 2026-11-30", "30.11.2026", "state-of-the-art", "1. first", "a+b", ""] {
+    for question in
+        ["I have 3 apples.", "on 2026-11-30", "30.11.2026", "state-of-the-art", "1. first", "a+b", ""]
+    {
         assert!(wanted(question).is_empty(), "{question}: {:?}", wanted(question));
     }
 }
@@ -43,7 +46,11 @@ fn expressions_are_calculated() {
 fn the_clock_is_read_for_a_place() {
     check("What time is it?", "get_current_time", json!({}));
     check("What's the date today?", "get_current_time", json!({}));
-    check("what time is it in New York right now?", "get_current_time", json!({"timezone": "America/New_York"}));
+    check(
+        "what time is it in New York right now?",
+        "get_current_time",
+        json!({"timezone": "America/New_York"}),
+    );
     check("Time in Munich", "get_current_time", json!({"timezone": "Europe/Berlin"}));
     check("time in Atlantis?", "get_current_time", json!({"timezone": "Atlantis"}));
 }
@@ -77,5 +84,8 @@ fn required_arguments_are_filled_in() {
     };
     let request = ModelRequest { tools: vec![search].into(), ..ModelRequest::default() };
     let found = wishes("search for tea", &request);
-    assert_eq!(Value::Object(found[0].arguments.clone()), json!({"query": "tea", "page": null, "kind": "all"}));
+    assert_eq!(
+        Value::Object(found[0].arguments.clone()),
+        json!({"query": "tea", "page": null, "kind": "all"})
+    );
 }

@@ -78,7 +78,9 @@ fn fits(id: &str, form: CallIdForm) -> bool {
         CallIdForm::Any => !id.is_empty(),
         CallIdForm::AtMost(most) => !id.is_empty() && id.chars().count() <= most,
         CallIdForm::Word => !id.is_empty() && id.bytes().all(word),
-        CallIdForm::Alphanumeric(length) => id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        CallIdForm::Alphanumeric(length) => {
+            id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }
     }
 }
 
@@ -97,7 +99,12 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> ToolCall {
-        ToolCall { id: id.to_owned(), name: "f".to_owned(), arguments: "{}".to_owned(), opaque: serde_json::Map::new() }
+        ToolCall {
+            id: id.to_owned(),
+            name: "f".to_owned(),
+            arguments: "{}".to_owned(),
+            opaque: serde_json::Map::new(),
+        }
     }
 
     #[test]

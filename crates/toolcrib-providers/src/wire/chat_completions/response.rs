@@ -13,7 +13,11 @@ use crate::wire::problem::ErrorSource;
 /// Reads an answer that came in one piece, as the events that a stream of it would have given.
 ///
 /// `seed` decides the ids of calls that have none; it must differ between answers.
-pub fn decode_response(body: &[u8], source: &Arc<ErrorSource>, seed: u64) -> Result<Vec<ModelEvent>, ModelError> {
+pub fn decode_response(
+    body: &[u8],
+    source: &Arc<ErrorSource>,
+    seed: u64,
+) -> Result<Vec<ModelEvent>, ModelError> {
     let mut decoder = ChunkDecoder::new(Arc::clone(source), seed);
     let mut events = decoder.decode(body)?;
     events.extend(decoder.finish_complete()?);
@@ -39,7 +43,11 @@ pub fn encode_response(completion: &Completion) -> Value {
     if !annotations.is_empty() {
         message.insert("annotations".to_owned(), annotations.into());
     }
-    add_missing(&mut message, &completion.opaque, &["annotations", "tool_calls", "function_call", "audio", WIRE_ID_FIELD]);
+    add_missing(
+        &mut message,
+        &completion.opaque,
+        &["annotations", "tool_calls", "function_call", "audio", WIRE_ID_FIELD],
+    );
     let finish = match &completion.finish {
         _ if !completion.calls.is_empty() => "tool_calls",
         None | Some(FinishReason::ToolCalls) => "stop",

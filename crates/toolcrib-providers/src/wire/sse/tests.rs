@@ -81,8 +81,12 @@ fn an_event_over_the_limit_is_an_error() {
 
 /// Streams made of the pieces that have a meaning in the format.
 fn streams() -> impl Strategy<Value = String> {
-    let pieces = ["data: ", "data:", "data", "event: x", ":", "\n", "\r", "\r\n", "\n\n", "ä", "\u{feff}", "{}", " ", "😀"];
-    proptest::collection::vec(proptest::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.concat())
+    let pieces = [
+        "data: ", "data:", "data", "event: x", ":", "\n", "\r", "\r\n", "\n\n", "ä", "\u{feff}", "{}", " ",
+        "😀",
+    ];
+    proptest::collection::vec(proptest::sample::select(pieces.to_vec()), 0..40)
+        .prop_map(|pieces| pieces.concat())
 }
 
 proptest! {

@@ -29,7 +29,8 @@ pub fn decode_request(body: &Value) -> Result<ChatRequest, WireError> {
 }
 
 fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> ChatRequest {
-    let model = problems.required_text(rest, "model", "name a model, for example one that `GET /v1/models` lists");
+    let model =
+        problems.required_text(rest, "model", "name a model, for example one that `GET /v1/models` lists");
     let messages = messages::read(rest, problems);
     let tools = tools::read(rest, problems);
     let sampling = sampling(rest, problems);
@@ -106,9 +107,9 @@ fn seed(rest: &mut Map<String, Value>, problems: &mut Problems) -> Option<i64> {
 fn include_usage(rest: &mut Map<String, Value>, problems: &mut Problems) -> bool {
     match rest.shift_remove("stream_options") {
         None | Some(Value::Null) => false,
-        Some(Value::Object(mut options)) => {
-            problems.within("stream_options", |problems| problems.flag(&mut options, "include_usage")).unwrap_or(false)
-        }
+        Some(Value::Object(mut options)) => problems
+            .within("stream_options", |problems| problems.flag(&mut options, "include_usage"))
+            .unwrap_or(false),
         Some(other) => {
             problems.add("stream_options", format!("must be an object, found {}", found(&other)));
             false
@@ -146,7 +147,8 @@ fn response_format(rest: &mut Map<String, Value>, problems: &mut Problems) -> Op
 }
 
 fn json_schema(fields: &mut Map<String, Value>, problems: &mut Problems) -> Option<ResponseFormat> {
-    let name = problems.required_text(fields, "name", "give the schema a name of letters, digits, `_` and `-`");
+    let name =
+        problems.required_text(fields, "name", "give the schema a name of letters, digits, `_` and `-`");
     let description = problems.text(fields, "description");
     let strict = problems.flag(fields, "strict");
     let schema = fields.shift_remove("schema").unwrap_or_default();

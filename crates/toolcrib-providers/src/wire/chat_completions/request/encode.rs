@@ -102,7 +102,9 @@ fn tool_choice(choice: &ToolChoice, honored: ForcedChoice) -> Option<Value> {
     match (choice, honored) {
         (ToolChoice::Auto, _) | (_, ForcedChoice::Ignored) => None,
         (ToolChoice::None, _) => Some("none".into()),
-        (ToolChoice::Required, _) | (ToolChoice::Named(_), ForcedChoice::OnlyByWord) => Some("required".into()),
+        (ToolChoice::Required, _) | (ToolChoice::Named(_), ForcedChoice::OnlyByWord) => {
+            Some("required".into())
+        }
         (ToolChoice::Named(name), ForcedChoice::Honored) => {
             Some(json!({"type": "function", "function": {"name": name}}))
         }
@@ -205,7 +207,12 @@ fn part_json(part: &Part) -> Value {
     }
 }
 
-fn assistant(answer: &AssistantMessage, profile: &Profile, replays_reasoning: bool, ids: &mut CallIds) -> Value {
+fn assistant(
+    answer: &AssistantMessage,
+    profile: &Profile,
+    replays_reasoning: bool,
+    ids: &mut CallIds,
+) -> Value {
     ids.start_round();
     let mut message = Map::new();
     message.insert("role".to_owned(), "assistant".into());
@@ -232,6 +239,7 @@ fn assistant(answer: &AssistantMessage, profile: &Profile, replays_reasoning: bo
     if !calls.is_empty() {
         message.insert("tool_calls".to_owned(), calls.into());
     }
-    add_missing(&mut message, &answer.opaque, &NOT_SENT_BACK);
+    let absent = ["content", "tool_calls", "function_call"];
+    add_missing(&mut message, &answer.opaque, &[&NOT_SENT_BACK[..], &absent].concat());
     message.into()
 }

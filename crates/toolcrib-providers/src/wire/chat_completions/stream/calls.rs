@@ -216,7 +216,12 @@ impl OpenCall {
     }
 
     fn into_call(self) -> ToolCall {
-        ToolCall { id: self.id, name: self.name, arguments: normal_arguments(self.arguments), opaque: self.opaque }
+        ToolCall {
+            id: self.id,
+            name: self.name,
+            arguments: normal_arguments(self.arguments),
+            opaque: self.opaque,
+        }
     }
 }
 
@@ -224,7 +229,8 @@ impl<'a> Delta<'a> {
     fn of(element: &'a Value) -> Option<Self> {
         let fields = element.as_object()?;
         let function = fields.get("function").and_then(Value::as_object);
-        let index = fields.get("index").and_then(|index| index.as_u64().or_else(|| index.as_str()?.parse().ok()));
+        let index =
+            fields.get("index").and_then(|index| index.as_u64().or_else(|| index.as_str()?.parse().ok()));
         let arguments = function.and_then(|function| match function.get("arguments")? {
             Value::Null => None,
             Value::String(piece) => Some(Arguments::Piece(piece)),

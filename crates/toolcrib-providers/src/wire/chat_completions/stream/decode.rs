@@ -82,7 +82,8 @@ impl ChunkDecoder {
             self.done = true;
             return Ok(Vec::new());
         }
-        let chunk: Value = serde_json::from_slice(payload).map_err(|error| self.malformed(payload, &error))?;
+        let chunk: Value =
+            serde_json::from_slice(payload).map_err(|error| self.malformed(payload, &error))?;
         let mut events = Vec::new();
         match chunk {
             Value::Null => {}
@@ -115,7 +116,9 @@ impl ChunkDecoder {
         }
         let finish = match self.finish {
             Some(Finish::Failed) => {
-                return Err(self.source.error(ModelErrorKind::ProviderFailed, "gave up in the middle of its answer"));
+                return Err(self
+                    .source
+                    .error(ModelErrorKind::ProviderFailed, "gave up in the middle of its answer"));
             }
             // Calls that may be incomplete are not handed out.
             Some(Finish::Length) => FinishReason::Length,
@@ -135,15 +138,21 @@ impl ChunkDecoder {
         if looks_like_html(payload) {
             return self.source.web_page(payload);
         }
-        self.source.bad_response(&format!("sent a chunk that is not JSON ({:?} error)", error.classify()), payload)
+        self.source
+            .bad_response(&format!("sent a chunk that is not JSON ({:?} error)", error.classify()), payload)
     }
 
-    fn take_chunk(&mut self, chunk: &Map<String, Value>, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn take_chunk(
+        &mut self,
+        chunk: &Map<String, Value>,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         if is_error(chunk) {
             return Err(self.source.reported(&Value::Object(chunk.clone())));
         }
         let choices = chunk.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let first = choices.iter().find(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
+        let first =
+            choices.iter().find(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
         if let Some(choice) = first.and_then(Value::as_object) {
             if is_error(choice) {
                 return Err(self.source.reported(&Value::Object(choice.clone())));
@@ -168,14 +177,22 @@ impl ChunkDecoder {
             _ => {}
         }
         let reasons = [choice.get("finish_reason"), delta.and_then(|delta| delta.get("finish_reason"))];
-        if let Some(reason) = reasons.into_iter().flatten().filter_map(Value::as_str).find(|text| !text.is_empty()) {
+        if let Some(reason) =
+            reasons.into_iter().flatten().filter_map(Value::as_str).find(|text| !text.is_empty())
+        {
             self.finish = Some(finish(reason));
         }
     }
 
-    fn take_message(&mut self, message: &Map<String, Value>, is_complete: bool, events: &mut Vec<ModelEvent>) {
+    fn take_message(
+        &mut self,
+        message: &Map<String, Value>,
+        is_complete: bool,
+        events: &mut Vec<ModelEvent>,
+    ) {
         let before = events.len();
-        let reasoning = ["reasoning_content", "reasoning"].iter().filter_map(|field| message.get(*field)?.as_str());
+        let reasoning =
+            ["reasoning_content", "reasoning"].iter().filter_map(|field| message.get(*field)?.as_str());
         if let Some(reasoning) = reasoning.into_iter().find(|text| !text.is_empty()) {
             events.push(ModelEvent::Reasoning(reasoning.to_owned()));
         }

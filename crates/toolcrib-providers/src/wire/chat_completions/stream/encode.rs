@@ -10,9 +10,11 @@ use serde_json::{Map, Value, json};
 use toolcrib_runtime::message::{ToolCall, Usage};
 use toolcrib_runtime::model::FinishReason;
 
-use crate::wire::chat_completions::response::{annotations, encode_error};
-use crate::wire::chat_completions::types::{ErrorBody, UrlCitation, add_missing, call_json, finish_text, usage_json};
 use crate::wire::chat_completions::WIRE_ID_FIELD;
+use crate::wire::chat_completions::response::{annotations, encode_error};
+use crate::wire::chat_completions::types::{
+    ErrorBody, UrlCitation, add_missing, call_json, finish_text, usage_json,
+};
 
 /// Writes one streamed answer. Each method gives the bytes of whole events, empty when there is nothing to say.
 #[derive(Debug)]
@@ -110,7 +112,12 @@ impl ChunkEncoder {
 
     /// The last chunk of the choice: its finish reason, the citations, and the fields that only the provider
     /// understands. Calls imply `tool_calls`.
-    pub fn finish(&mut self, finish: &FinishReason, citations: &[UrlCitation], opaque: &Map<String, Value>) -> Bytes {
+    pub fn finish(
+        &mut self,
+        finish: &FinishReason,
+        citations: &[UrlCitation],
+        opaque: &Map<String, Value>,
+    ) -> Bytes {
         let mut delta = Map::new();
         let annotations = annotations(citations, opaque);
         if !annotations.is_empty() {

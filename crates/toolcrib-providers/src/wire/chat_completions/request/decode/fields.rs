@@ -106,7 +106,11 @@ impl Problems {
         let whole = value.as_u64().or_else(|| as_whole(value.as_f64()?));
         let number = whole.filter(|number| (least..=most).contains(number));
         if number.is_none() {
-            let bounds = if most == u64::MAX { format!("of at least {least}") } else { format!("from {least} to {most}") };
+            let bounds = if most == u64::MAX {
+                format!("of at least {least}")
+            } else {
+                format!("from {least} to {most}")
+            };
             self.add(field, format!("must be a whole number {bounds}, found {}", found(&value)));
         }
         number

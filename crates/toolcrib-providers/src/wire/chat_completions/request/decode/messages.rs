@@ -39,7 +39,9 @@ pub(super) fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> Ve
     };
     let mut conversation = Conversation::default();
     for (position, message) in listed.into_iter().enumerate() {
-        problems.within(&format!("messages[{position}]"), |problems| conversation.take(position, message, problems));
+        problems.within(&format!("messages[{position}]"), |problems| {
+            conversation.take(position, message, problems)
+        });
     }
     conversation.messages
 }
@@ -54,7 +56,8 @@ struct Conversation {
 impl Conversation {
     fn take(&mut self, position: usize, message: Value, problems: &mut Problems) {
         let Value::Object(mut fields) = message else {
-            problems.add("", format!("must be an object with `role` and `content`, found {}", found(&message)));
+            problems
+                .add("", format!("must be an object with `role` and `content`, found {}", found(&message)));
             return;
         };
         let role = fields.get("role").cloned().unwrap_or_default();
@@ -83,9 +86,15 @@ impl Conversation {
         }
     }
 
-    fn assistant(&mut self, position: usize, fields: &Map<String, Value>, problems: &mut Problems) -> AssistantMessage {
+    fn assistant(
+        &mut self,
+        position: usize,
+        fields: &Map<String, Value>,
+        problems: &mut Problems,
+    ) -> AssistantMessage {
         let mut answer = AssistantMessage::default();
-        let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|field| fields.get(*field)?.as_str());
+        let reasoning =
+            ["reasoning_content", "reasoning"].iter().find_map(|field| fields.get(*field)?.as_str());
         answer.push_reasoning(reasoning.unwrap_or_default());
         answer.push_text(&text_of(fields.get("content"), problems));
         answer.push_text(fields.get("refusal").and_then(Value::as_str).unwrap_or_default());
@@ -140,7 +149,9 @@ fn read_calls(position: usize, fields: &Map<String, Value>, problems: &mut Probl
     };
     for (number, call) in listed.iter().enumerate() {
         let id = format!("call_{position}_{number}");
-        calls.extend(problems.within(&format!("tool_calls[{number}]"), |problems| read_call(call, id, problems)));
+        calls.extend(
+            problems.within(&format!("tool_calls[{number}]"), |problems| read_call(call, id, problems)),
+        );
     }
     if let Some(call) = fields.get("function_call").filter(|call| !call.is_null()) {
         let call = json!({"function": call});
@@ -151,7 +162,8 @@ fn read_calls(position: usize, fields: &Map<String, Value>, problems: &mut Probl
 }
 
 fn read_call(call: &Value, generated_id: String, problems: &mut Problems) -> Option<ToolCall> {
-    let (Some(fields), Some(function)) = (call.as_object(), call.get("function").and_then(Value::as_object)) else {
+    let (Some(fields), Some(function)) = (call.as_object(), call.get("function").and_then(Value::as_object))
+    else {
         let shape = "{\"id\": …, \"type\": \"function\", \"function\": {\"name\": …, \"arguments\": …}}";
         problems.add("", format!("must be an object {shape}, found {}", found(call)));
         return None;
@@ -216,14 +228,18 @@ fn text_of(content: Option<&Value>, problems: &mut Problems) -> String {
                 None => {
                     let kind = part.get("type").unwrap_or(part);
                     let allowed = "here only parts of type \"text\" are allowed";
-                    problems.add(&format!("content[{position}]"), format!("found {}; {allowed}", found(kind)));
+                    problems
+                        .add(&format!("content[{position}]"), format!("found {}; {allowed}", found(kind)));
                     ""
                 }
             });
             texts.collect()
         }
         Some(other) => {
-            problems.add("content", format!("must be a string, null or an array of parts, found {}", found(other)));
+            problems.add(
+                "content",
+                format!("must be a string, null or an array of parts, found {}", found(other)),
+            );
             String::new()
         }
     }
@@ -252,7 +268,8 @@ fn user_parts(fields: &mut Map<String, Value>, problems: &mut Problems) -> Vec<P
             Vec::new()
         }
         Some(other) => {
-            problems.add("content", format!("must be a string or an array of parts, found {}", found(&other)));
+            problems
+                .add("content", format!("must be a string or an array of parts, found {}", found(&other)));
             Vec::new()
         }
     };

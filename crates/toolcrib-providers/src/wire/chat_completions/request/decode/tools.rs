@@ -21,14 +21,16 @@ pub(super) fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> To
     let mut tools = Tools { parallel: problems.flag(rest, "parallel_tool_calls"), ..Tools::default() };
     for (retired, current) in [("functions", "tools"), ("function_call", "tool_choice")] {
         if rest.shift_remove(retired).is_some_and(|value| !value.is_null()) {
-            problems.add(retired, format!("is the form that OpenAI replaced in 2023: send `{current}` instead"));
+            problems
+                .add(retired, format!("is the form that OpenAI replaced in 2023: send `{current}` instead"));
         }
     }
     match rest.shift_remove("tools") {
         None | Some(Value::Null) => {}
         Some(Value::Array(listed)) => {
             for (position, tool) in listed.into_iter().enumerate() {
-                problems.within(&format!("tools[{position}]"), |problems| read_tool(tool, &mut tools, problems));
+                problems
+                    .within(&format!("tools[{position}]"), |problems| read_tool(tool, &mut tools, problems));
             }
         }
         Some(other) => problems.add("tools", format!("must be an array of tools, found {}", found(&other))),
@@ -41,13 +43,19 @@ pub(super) fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> To
 
 fn read_tool(tool: Value, tools: &mut Tools, problems: &mut Problems) {
     let Value::Object(mut fields) = tool else {
-        problems.add("", format!("must be an object such as {{\"type\": \"function\", …}}, found {}", found(&tool)));
+        problems.add(
+            "",
+            format!("must be an object such as {{\"type\": \"function\", …}}, found {}", found(&tool)),
+        );
         return;
     };
     match fields.get("type") {
         Some(Value::String(kind)) if kind == "function" => {}
         Some(Value::String(kind)) if kind == "custom" => {
-            problems.add("type", "found \"custom\": tools with free-form input are not supported, use \"function\"");
+            problems.add(
+                "type",
+                "found \"custom\": tools with free-form input are not supported, use \"function\"",
+            );
             return;
         }
         Some(Value::String(_)) => return tools.native.push(fields.into()),
@@ -63,7 +71,9 @@ fn read_tool(tool: Value, tools: &mut Tools, problems: &mut Problems) {
         }
     }
     let function = match fields.shift_remove("function") {
-        Some(Value::Object(mut function)) => problems.within("function", |problems| read_function(&mut function, problems)),
+        Some(Value::Object(mut function)) => {
+            problems.within("function", |problems| read_function(&mut function, problems))
+        }
         Some(other) => {
             problems.add("function", format!("must be an object, found {}", found(&other)));
             return;
@@ -73,7 +83,10 @@ fn read_tool(tool: Value, tools: &mut Tools, problems: &mut Problems) {
     };
     let Some(function) = function else { return };
     if tools.functions.iter().any(|known| known.name == function.name) {
-        problems.add("function.name", format!("{:?} stands in `tools` twice: names must be unique", function.name));
+        problems.add(
+            "function.name",
+            format!("{:?} stands in `tools` twice: names must be unique", function.name),
+        );
         return;
     }
     tools.functions.push(function);
@@ -82,7 +95,8 @@ fn read_tool(tool: Value, tools: &mut Tools, problems: &mut Problems) {
 fn read_function(fields: &mut Map<String, Value>, problems: &mut Problems) -> Option<ToolSpec> {
     let name = problems.required_text(fields, "name", "name the function");
     let is_valid = |name: &str| {
-        name.len() <= LONGEST_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+        name.len() <= LONGEST_NAME
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
     };
     if !is_valid(&name) {
         let allowed = format!("allowed are at most {LONGEST_NAME} letters, digits, `_`, `-` and `.`");
@@ -112,7 +126,9 @@ fn read_choice(choice: &Value, tools: &mut Tools, problems: &mut Problems) {
         Some("required" | "any") => tools.choice = ToolChoice::Required,
         Some("function" | "tool") if choice.is_object() => {
             match choice.pointer("/function/name").or(choice.get("name")) {
-                Some(Value::String(name)) if !name.is_empty() => tools.choice = ToolChoice::Named(name.clone()),
+                Some(Value::String(name)) if !name.is_empty() => {
+                    tools.choice = ToolChoice::Named(name.clone())
+                }
                 _ => problems.add("function.name", "is missing: name the tool that the model has to call"),
             }
         }
@@ -139,7 +155,8 @@ fn read_allowed(allowed: &Value, tools: &mut Tools, problems: &mut Problems) {
         None | Some("auto") => tools.choice = ToolChoice::Auto,
         Some("required") => tools.choice = ToolChoice::Required,
         Some(other) => {
-            problems.add("allowed_tools.mode", format!("found {other:?}; allowed are \"auto\" and \"required\""));
+            problems
+                .add("allowed_tools.mode", format!("found {other:?}; allowed are \"auto\" and \"required\""));
         }
     }
 }
