@@ -19,13 +19,16 @@ mod traces;
 /// How a case ends: an unexpected error of the store, or a failed assertion, which panics.
 pub type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
+/// A case that is being tried.
+pub type Trial = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
 /// A case of the suite.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     /// What must hold.
     pub name: &'static str,
     /// Tries whether it does, on an empty store.
-    pub run: fn(Arc<dyn Store>) -> Pin<Box<dyn Future<Output = Outcome> + Send>>,
+    pub run: fn(Arc<dyn Store>) -> Trial,
 }
 
 macro_rules! cases {

@@ -1,4 +1,4 @@
-//! The store of one folder: SQLite, opened by one process at a time.
+//! The store of one folder: `SQLite`, opened by one process at a time.
 //!
 //! Everything is written by one task on one connection, in the order in which it was asked for; what waits together
 //! is committed together, each piece whole or not at all. Readers have their own connections and never wait for it.

@@ -99,7 +99,7 @@ pub(super) async fn the_last_use_is_shown_at_once(store: &dyn Store) -> Outcome 
         store.touch_key("a", at(seconds));
     }
     let used = ApiKey { last_used_at: Some(at(302)), ..stored(new_key("a", 1)) };
-    assert_eq!(store.keys("default").await?, [used.clone()]);
+    assert_eq!(store.keys("default").await?, std::slice::from_ref(&used));
     assert_eq!(store.find_key(&KeyHash([1; 32]), at(400)).await?, KeyLookup::Active(used));
     Ok(())
 }

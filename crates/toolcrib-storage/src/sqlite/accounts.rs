@@ -1,4 +1,4 @@
-//! The installation, tenants and members in SQLite.
+//! The installation, tenants and members in `SQLite`.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

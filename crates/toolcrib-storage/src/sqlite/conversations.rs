@@ -1,4 +1,4 @@
-//! Conversations and their messages in SQLite.
+//! Conversations and their messages in `SQLite`.
 
 use async_trait::async_trait;
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
@@ -145,10 +145,10 @@ pub(super) async fn append(
 }
 
 /// Orders a query by a column of times, newest first, and cuts out a page and one item more.
-pub(super) fn push_page<'a>(
+pub(super) fn push_page(
     query: &mut QueryBuilder<Sqlite>,
     column: &'static str,
-    page: &'a Page,
+    page: &Page,
 ) -> Result<(), Failure> {
     if let Some((key, id)) = page.place()? {
         query.push(" AND (").push(column).push(", id) < (");

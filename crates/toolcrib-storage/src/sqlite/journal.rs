@@ -1,4 +1,4 @@
-//! The journal in SQLite: runs and traces, as they are written.
+//! The journal in `SQLite`: runs and traces, as they are written.
 //!
 //! A run's beginning stands with what the user said, and its end with everything that it added: each is one write,
 //! and so all there or not at all.
@@ -20,32 +20,32 @@ use crate::store::{StoreError, StoreProblem};
 #[async_trait]
 impl Journal for SqliteStore {
     async fn begin_run(&self, run: RunStart) -> Result<(), JournalError> {
-        let begin = BeginRun::new(run).map_err(|failure| unwritten("the beginning of a run", failure.0))?;
-        self.write(begin).await.map_err(|error| unwritten("the beginning of a run", error.problem))
+        let begin = BeginRun::new(run).map_err(|failure| unwritten("the beginning of a run", &failure.0))?;
+        self.write(begin).await.map_err(|error| unwritten("the beginning of a run", &error.problem))
     }
 
     async fn admit_call(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError> {
         self.write_trace(run_id, trace, Kind::Admission)
             .await
-            .map_err(|error| unwritten("the admission of a call", error.problem))
+            .map_err(|error| unwritten("the admission of a call", &error.problem))
     }
 
     async fn record_trace(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError> {
         self.write_trace(run_id, trace, Kind::Outcome)
             .await
-            .map_err(|error| unwritten("the trace of a call", error.problem))
+            .map_err(|error| unwritten("the trace of a call", &error.problem))
     }
 
     async fn close_open_calls(&self, run_id: &str, at: Timestamp) -> Result<(), JournalError> {
         // Writes are done in order: an admission that nobody waits for any more is closed as well.
         self.write(CloseOpenCalls { run_id: run_id.to_owned(), at })
             .await
-            .map_err(|error| unwritten("the end of open calls", error.problem))
+            .map_err(|error| unwritten("the end of open calls", &error.problem))
     }
 
     async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
-        let end = EndRun::new(end).map_err(|failure| unwritten("the end of a run", failure.0))?;
-        self.write(end).await.map_err(|error| unwritten("the end of a run", error.problem))
+        let end = EndRun::new(end).map_err(|failure| unwritten("the end of a run", &failure.0))?;
+        self.write(end).await.map_err(|error| unwritten("the end of a run", &error.problem))
     }
 }
 
@@ -57,7 +57,7 @@ impl SqliteStore {
     }
 }
 
-fn unwritten(what: &'static str, problem: StoreProblem) -> JournalError {
+fn unwritten(what: &'static str, problem: &StoreProblem) -> JournalError {
     JournalError { what, cause: problem.to_string() }
 }
 

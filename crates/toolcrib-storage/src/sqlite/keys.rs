@@ -1,4 +1,4 @@
-//! API keys in SQLite.
+//! API keys in `SQLite`.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

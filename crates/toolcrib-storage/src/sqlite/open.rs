@@ -223,7 +223,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes the database's file, readable for nobody else; SQLite gives its companions the same permissions.
+/// Makes the database's file, readable for nobody else; `SQLite` gives its companions the same permissions.
 fn create_file(file: &Path) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);

@@ -1,6 +1,6 @@
-//! What SQLite's errors mean: the translation of result codes into problems.
+//! What `SQLite`'s errors mean: the translation of result codes into problems.
 //!
-//! Every problem that an operator can do something about has its own name; the rest keeps SQLite's words.
+//! Every problem that an operator can do something about has its own name; the rest keeps `SQLite`'s words.
 
 use sqlx::error::ErrorKind;
 
@@ -54,7 +54,7 @@ impl From<StoreProblem> for Failure {
     }
 }
 
-/// SQLite's result code without its refinement; `None` when the error is not SQLite's.
+/// `SQLite`'s result code without its refinement; `None` when the error is not `SQLite`'s.
 pub(super) fn primary_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)

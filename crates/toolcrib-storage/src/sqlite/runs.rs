@@ -1,4 +1,4 @@
-//! Runs and traces in SQLite, as they are read.
+//! Runs and traces in `SQLite`, as they are read.
 
 use async_trait::async_trait;
 use serde_json::Value;

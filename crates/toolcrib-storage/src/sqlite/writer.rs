@@ -131,7 +131,9 @@ async fn serve(mut connection: SqliteConnection, lock: Arc<FolderLock>, mut queu
 
 async fn commit_batch(connection: &mut SqliteConnection, mut batch: Vec<Box<dyn Queued>>) {
     if batch.len() > 1 && commit(connection, &mut batch).await.is_ok() {
-        batch.into_iter().for_each(|job| job.answer(Ok(())));
+        for job in batch {
+            job.answer(Ok(()));
+        }
         return;
     }
     for mut job in batch {

@@ -1,4 +1,4 @@
-//! The suite that every backend must pass, on SQLite.
+//! The suite that every backend must pass, on `SQLite`.
 
 use std::sync::Arc;
 

@@ -124,7 +124,7 @@ async fn check(folder: &Folder, told: &Acknowledged) -> u64 {
         }
     }
     for (run_id, count) in &messages {
-        let run = store.run(&owner, run_id).await.unwrap().expect("a message has its run");
+        let run = store.run(&owner, run_id).await.unwrap().unwrap();
         assert_ne!(run.state, RunState::Running, "{run_id}");
         let completed = run.state == RunState::Completed;
         assert_eq!(*count, if completed { 3 } else { 1 }, "{run_id} is {:?}", run.state);
