@@ -1,0 +1,22 @@
+use super::*;
+
+fn count(files: &[&str]) -> usize {
+    let files: Vec<(String, &str)> = files.iter().map(|file| (format!("{BUILT_IN}{file}"), "")).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    check(&Tree::of(&files)).len()
+}
+
+#[test]
+fn a_complete_folder_has_no_findings() {
+    assert_eq!(count(&["clock/definition.json", "clock/tests.rs", "clock/clock.rs"]), 0);
+    assert_eq!(count(&["clock/definition.json", "clock/tests.rs", "clock.rs"]), 0);
+    assert_eq!(count(&["tests/all.rs", "tests.rs"]), 0);
+}
+
+#[test]
+fn each_missing_file_is_found() {
+    assert_eq!(count(&["clock/tests.rs", "clock.rs"]), 1);
+    assert_eq!(count(&["clock/definition.json", "clock.rs"]), 1);
+    assert_eq!(count(&["clock/definition.json", "clock/tests.rs"]), 1);
+    assert_eq!(count(&["clock/notes.md"]), 3);
+}
