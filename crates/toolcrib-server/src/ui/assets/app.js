@@ -26,7 +26,7 @@ const TEXTS = {
     sourceCount: (count) => (count === 1 ? "1 source" : `${count} sources`),
     newTab: "opens in a new tab",
     tokens: (count) => `${count} tokens`,
-    incomplete: (reason) => `This answer is incomplete: ${reason}.`,
+    incomplete: (reason) => `This answer is incomplete: ${withoutPeriod(reason)}.`,
     stopped: "Stopped. What was there so far is kept.",
     empty: "The model gave no text.",
     state: {
@@ -150,6 +150,15 @@ function duration(milliseconds) {
   if (milliseconds < 59_950) return text.seconds(number(milliseconds / 1000, 1));
   const seconds = Math.round(milliseconds / 1000);
   return text.minutes(Math.floor(seconds / 60), seconds % 60);
+}
+
+function withoutPeriod(sentence) {
+  return (sentence ?? "").trim().replace(/\.$/, "");
+}
+
+/** What went wrong and what to do about it, in one line. */
+function explain({ message, hint }) {
+  return [withoutPeriod(message), hint].filter(Boolean).join(". ");
 }
 
 function pretty(value) {
@@ -552,6 +561,8 @@ async function ask(question) {
   if (session.run !== null) return;
   const run = new AbortController();
   setRunning(run);
+  // Only the last question can be tried again.
+  for (const button of page.messages.querySelectorAll(".error button")) button.remove();
   const answer = new AnswerView();
   answer.start();
   showMessage(answer.element);
@@ -622,17 +633,22 @@ function finish(answer, { incomplete, sources, usage }, state, failure, question
   answer.showUsage(usage);
 }
 
+/** Puts the focus where the next message is written, unless that would open a keyboard over the answer. */
+function focusPrompt() {
+  if (!matchMedia("(pointer: coarse)").matches) page.prompt.focus({ preventScroll: true });
+}
+
 function retry(answer, question) {
   if (session.run !== null) return;
   answer.element.remove();
-  page.prompt.focus();
+  focusPrompt();
   ask(question);
 }
 
 function submit(question) {
   const trimmed = question.trim();
   if (trimmed === "" || session.run !== null || session.opening !== null) return false;
-  page.prompt.focus();
+  focusPrompt();
   showQuestion(trimmed);
   ask(trimmed);
   return true;
@@ -681,12 +697,11 @@ async function openFromAddress() {
   } catch (cause) {
     if (opening.signal.aborted) return;
     if (!(cause instanceof Failure)) console.error(cause);
-    const { hint = "", code } = cause instanceof Failure ? cause : {};
     const again = () => {
       session.conversation = null;
       openFromAddress();
     };
-    page.messages.replaceChildren(errorBox({ message: text.open, hint: `${cause.message} ${hint}`.trim(), code }, again));
+    page.messages.replaceChildren(errorBox({ message: text.open, hint: explain(cause), code: cause.code }, again));
   }
   if (session.opening === opening) session.opening = null;
 }
@@ -736,7 +751,7 @@ async function loadModels() {
     page.model.disabled = options.length === 0;
     showConfidence();
   } catch (cause) {
-    const box = errorBox({ message: text.models, hint: [cause.message, cause.hint].filter(Boolean).join(". "), code: cause.code }, () => {
+    const box = errorBox({ message: text.models, hint: explain(cause), code: cause.code }, () => {
       box.remove();
       session.models = loadModels();
     });
@@ -780,18 +795,18 @@ page.prompt.addEventListener("keydown", (event) => {
 });
 page.stop.addEventListener("click", () => {
   session.run?.abort();
-  page.prompt.focus();
+  focusPrompt();
 });
 page.fresh.addEventListener("click", () => {
   if (location.hash !== "") history.pushState(null, "", location.pathname);
   clear();
   page.welcome.hidden = false;
-  page.prompt.focus();
+  focusPrompt();
 });
 byId("skip").addEventListener("click", (event) => {
   // The address keeps the conversation.
   event.preventDefault();
-  page.prompt.focus();
+  page.prompt.focus({ preventScroll: true });
 });
 for (const example of document.querySelectorAll(".example")) {
   example.addEventListener("click", () => submit(example.querySelector(".question").textContent));
@@ -799,9 +814,13 @@ for (const example of document.querySelectorAll(".example")) {
 page.model.addEventListener("change", showConfidence);
 addEventListener("hashchange", openFromAddress);
 
-// The page follows a growing answer only while its end is in view, and never moves under a click.
+// The page follows a growing answer until the user scrolls up or clicks into it.
+let lastScroll = 0;
 addEventListener("scroll", () => {
-  session.pinned = innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END_PIXELS;
+  // An answer may have outgrown the view since the page scrolled itself, so that only moving upwards means leaving.
+  if (innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END_PIXELS) session.pinned = true;
+  else if (scrollY < lastScroll) session.pinned = false;
+  lastScroll = scrollY;
 }, { passive: true });
 page.messages.addEventListener("click", () => { session.pinned = false; });
 new ResizeObserver(() => {
