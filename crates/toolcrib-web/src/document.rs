@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use toolcrib_egress::Zone;
 use url::Url;
 
 mod excerpt;
@@ -21,6 +22,8 @@ pub struct Document {
     pub final_url: Url,
     /// The HTTP status; `None` when the bytes were not fetched by this crate.
     pub status_code: Option<u16>,
+    /// Where the page came from; `None` when the bytes were not fetched by this crate.
+    pub zone: Option<Zone>,
     /// Whether all of it is here.
     pub status: Status,
     /// The content: GFM for pages and feeds, the text unchanged for text formats.
@@ -48,6 +51,7 @@ impl Document {
         let mut document = Self {
             final_url,
             status_code: None,
+            zone: None,
             status: Status::Complete,
             markdown,
             metadata: Metadata::default(),

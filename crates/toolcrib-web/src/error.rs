@@ -45,7 +45,7 @@ impl PageError {
     /// One sentence that may be shown outside: what happened, without details of any network.
     pub fn public_message(&self) -> String {
         match self {
-            Self::Fetch(error) => error.public_message().to_string(),
+            Self::Fetch(error) => error.public_message(),
             other => other.to_string(),
         }
     }

@@ -222,6 +222,3 @@ fn add_product(markdown: &mut String, product: &Product) {
         markdown.push_str(&text);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -97,6 +97,19 @@ pub(crate) fn identify(
     }
 }
 
+/// Whether a body that begins like this can be read; the error names what it is instead. `unnamed` says that
+/// no media type was declared.
+pub(crate) fn check_start(start: &[u8], unnamed: bool) -> Result<(), String> {
+    let head = &start[..start.len().min(SNIFF_BYTES)];
+    if let Some(binary) = binary_type(head) {
+        return Err(binary.to_owned());
+    }
+    match sniff(head) {
+        Err(PageError::Unsupported { media_type }) if unnamed => Err(media_type),
+        _ => Ok(()),
+    }
+}
+
 /// The format that the first bytes show.
 fn sniff(head: &[u8]) -> Result<(Format, &'static str), PageError> {
     let wide = head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF");

@@ -9,6 +9,7 @@ mod charset;
 mod document;
 mod error;
 mod extract;
+mod fetch;
 mod formats;
 mod read;
 
@@ -17,5 +18,6 @@ pub use document::{
     Warning,
 };
 pub use error::PageError;
+pub use fetch::{PageRequest, fetch_document};
 pub use formats::is_accepted_content_type;
 pub use read::read_document;
