@@ -47,7 +47,7 @@ const TEXTS = {
     signIn: "Reload the page to begin a new session.",
     models: "The list of models could not be loaded",
     noModels: "No model",
-    confidence: (level) => `Confidence: ${level}`,
+    confidence: "Confidence:",
     confidenceTitle: (level) => `This model's provider is trusted at the level ${level}`,
     open: "The conversation could not be opened",
     seconds: (seconds) => `${seconds} s`,
@@ -763,7 +763,7 @@ function showConfidence() {
   const level = page.model.selectedOptions[0]?.dataset.confidence ?? "";
   const word = level.toLowerCase().replaceAll("_", " ");
   page.confidence.hidden = level === "";
-  page.confidence.textContent = text.confidence(word);
+  page.confidence.replaceChildren(make("span", { className: "label" }, `${text.confidence} `), word);
   page.confidence.title = text.confidenceTitle(word);
 }
 
