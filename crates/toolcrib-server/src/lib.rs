@@ -1,1 +1,29 @@
-//! The doors: OpenAI-compatible API, admin API, web page; configuration and assembly.
+//! The doors of Toolcrib: OpenAI-compatible API, admin API and web page; configuration, assembly and serving.
+//!
+//! Every door leads to the one governed path of `toolcrib-runtime`. `assemble` is the only place that constructs
+//! concrete implementations. The modules stand in the order in which a request meets them.
+
+pub mod config;
+pub mod environment;
+
+mod app;
+pub mod assemble;
+mod models;
+mod policy;
+mod system_clock;
+
+mod auth;
+pub mod error;
+mod middleware;
+pub mod serve;
+
+mod api;
+mod conversation;
+mod run;
+mod ui;
+
+pub mod check;
+pub mod client;
+pub mod doctor;
+mod ids;
+pub mod instance;

@@ -1,0 +1,3 @@
+//! The admin API: everything that the web page and the command line do.
+
+pub(crate) mod v1;

@@ -1,0 +1,4 @@
+//! Conversations.
+
+pub(super) mod list;
+pub(super) mod show;

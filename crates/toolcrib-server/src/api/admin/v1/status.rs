@@ -1,0 +1,3 @@
+//! How the installation is.
+
+pub(super) mod show;

@@ -1,0 +1,23 @@
+//! `GET /api/v1/tools`: the catalog, and the problems of definitions that were left out.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::summary;
+use crate::app::App;
+use crate::error::ApiError;
+
+pub(in crate::api::admin::v1) async fn list(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, ApiError> {
+    app.authenticate(&headers).await?;
+    let catalog = app.registry.catalog();
+    let tools: Vec<Value> = catalog.tools().iter().map(|tool| summary(tool)).collect();
+    let problems: Vec<String> = app.definition_problems.iter().map(ToString::to_string).collect();
+    Ok(Json(json!({"tools": tools, "problems": problems})))
+}

@@ -1,0 +1,154 @@
+//! Puts the installation together: the only place that constructs concrete implementations.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
+use toolcrib_providers::client::ProviderSetupError;
+use toolcrib_runtime::clock::Clock;
+use toolcrib_runtime::registry::{Catalog, Registry};
+use toolcrib_storage::record::Owner;
+use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
+use toolcrib_storage::store::{KeyStore, Store, StoreError};
+
+use crate::app::App;
+use crate::auth::LocalAccess;
+use crate::config::Config;
+use crate::environment::Environment;
+use crate::error::ApiError;
+use crate::ids::{RandomnessError, random_id};
+use crate::models::Models;
+use crate::system_clock::SystemClock;
+use crate::{api, policy};
+
+/// An installation that is ready to serve.
+pub struct Installation {
+    pub(crate) app: Arc<App>,
+    router: Router,
+}
+
+/// The installation could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum AssembleError {
+    /// The database could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database could not be read or written.
+    #[error("preparing the database: {0}")]
+    Store(#[from] StoreError),
+    /// The outbound client could not be set up.
+    #[error("setting up outbound connections: {0}")]
+    Egress(#[from] EgressSetupError),
+    /// A provider could not be set up.
+    #[error("setting up a model provider: {0}")]
+    Provider(#[from] ProviderSetupError),
+    /// No randomness for ids and keys.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessFailure),
+    /// The first key could not be made.
+    #[error("making the first key: {0}")]
+    FirstKey(String),
+}
+
+/// The operating system gave no randomness.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RandomnessFailure(String);
+
+impl From<RandomnessError> for AssembleError {
+    fn from(error: RandomnessError) -> Self {
+        Self::Randomness(RandomnessFailure(error.to_string()))
+    }
+}
+
+impl Installation {
+    /// Opens the data folder, finds providers, reads definitions.
+    ///
+    /// # Errors
+    /// What could not be opened or set up, with what to do about it.
+    pub async fn assemble(
+        config: Config,
+        data: PathBuf,
+        environment: &Environment,
+    ) -> Result<Self, AssembleError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let options = OpenOptions::new(random_id("inst_")?, clock.now());
+        let store = Arc::new(SqliteStore::open(&data, options).await?);
+        let recovered = store.recovered();
+        if recovered.runs > 0 {
+            tracing::warn!(
+                runs = recovered.runs,
+                calls = recovered.calls,
+                "runs that a crash interrupted were closed"
+            );
+        }
+        let egress = Egress::new(EgressSettings::default())?;
+        let built_in = toolcrib_tools::builtin::builtin(&egress);
+        let (catalog, definition_problems) = Catalog::build(&built_in.definitions, &built_in.implementations);
+        for problem in &definition_problems {
+            tracing::error!(problem = %problem, "a definition was left out");
+        }
+        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog));
+        let registry = Registry::default();
+        registry.publish(catalog);
+        let models = Models::find(&config, environment).await?;
+        let app = Arc::new(App {
+            store,
+            registry,
+            definition_problems,
+            policy,
+            models,
+            limits: config.limits.limits(),
+            clock,
+            local: LocalAccess::new(config.server.listen.ip().is_loopback())?,
+            server: config.server,
+            runs: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        });
+        let router = api::router(Arc::clone(&app));
+        Ok(Self { app, router })
+    }
+
+    /// The service that answers requests.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// The token that programs of the same user may use while this process runs.
+    pub fn local_token(&self) -> &str {
+        self.app.local.token()
+    }
+
+    /// True when there is nothing but the demo model.
+    pub fn only_demo(&self) -> bool {
+        self.app.models.only_demo()
+    }
+
+    /// The providers that were found: id and where.
+    pub async fn providers(&self) -> Vec<(String, String)> {
+        self.app.models.status().await.into_iter().map(|status| (status.id, status.origin)).collect()
+    }
+
+    /// Makes the first key of a new installation; `None` when there is one already.
+    ///
+    /// # Errors
+    /// The key could not be stored.
+    pub async fn first_key(&self) -> Result<Option<String>, AssembleError> {
+        if self.app.store.count_keys(self.app.clock.now()).await? > 0 {
+            return Ok(None);
+        }
+        let made = self.app.create_key(&Owner::first(), "First key").await;
+        let (_, secret) = made.map_err(|error: ApiError| AssembleError::FirstKey(error.message))?;
+        Ok(Some(secret))
+    }
+
+    /// Waits for running answers as long as configured, then closes the store.
+    pub async fn shut_down(&self) {
+        self.app.finish_runs(self.app.server.grace()).await;
+        self.app.store.close().await;
+    }
+}

@@ -1,0 +1,117 @@
+//! Checks definition files without running anything.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use toolcrib_runtime::registry::{Catalog, DefinitionFile};
+use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
+
+/// What was found in some definition files.
+pub struct CheckReport {
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
+    /// Every problem, errors and warnings.
+    pub problems: Vec<Problem>,
+}
+
+/// A path could not be looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("reading {}: {cause}", path.display())]
+pub struct CheckError {
+    /// The path.
+    pub path: PathBuf,
+    /// Why.
+    pub cause: std::io::Error,
+}
+
+/// Checks files, and the `.json` files of folders (not below them).
+///
+/// # Errors
+/// A path that cannot be read, or a folder without definitions.
+pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(definitions_in(path)?);
+    }
+    let mut texts = Vec::new();
+    let mut problems = Vec::new();
+    for path in &files {
+        let file = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|cause| CheckError { path: path.clone(), cause })?;
+        let Ok(text) = String::from_utf8(bytes) else {
+            problems.push(not_utf8(file));
+            continue;
+        };
+        if let Ok(definition) = Definition::read(&text, &file) {
+            problems.extend(lint(&definition, &file));
+        }
+        texts.push(DefinitionFile { file, text });
+    }
+    // Reading them together finds what is used twice. Whether an implementation exists is not the files' fault.
+    let (_, together) = Catalog::build(&texts, &[]);
+    let missing = |problem: &Problem| {
+        problem.pointer == "/implementationKey" && problem.found.ends_with("which no implementation has")
+    };
+    problems.extend(together.into_iter().filter(|problem| !missing(problem)));
+    problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
+    Ok(CheckReport { files, problems })
+}
+
+fn definitions_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
+    let failed = |cause| CheckError { path: path.to_owned(), cause };
+    if !std::fs::metadata(path).map_err(failed)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+        {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        let cause = std::io::Error::new(std::io::ErrorKind::NotFound, "the folder holds no .json file");
+        return Err(failed(cause));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn not_utf8(file: String) -> Problem {
+    Problem {
+        severity: Severity::Error,
+        file,
+        pointer: String::new(),
+        found: "bytes that are not UTF-8".to_owned(),
+        allowed: "a definition is JSON in UTF-8 (RFC 8259, section 8.1)".to_owned(),
+        nearest: None,
+    }
+}
+
+impl CheckReport {
+    /// How many problems are errors.
+    pub fn errors(&self) -> usize {
+        self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
+    }
+
+    /// The report for programs.
+    pub fn to_json(&self) -> Value {
+        let problems = self.problems.iter().map(|problem| {
+            json!({
+                "severity": problem.severity.name(),
+                "file": problem.file,
+                "pointer": problem.pointer,
+                "found": problem.found,
+                "allowed": problem.allowed,
+                "nearest": problem.nearest,
+            })
+        });
+        json!({
+            "files": self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+            "errors": self.errors(),
+            "warnings": self.problems.len() - self.errors(),
+            "problems": problems.collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! `[limits]`: what one run may use.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use toolcrib_runtime::run::Limits;
+
+/// What one run may use; what is left out keeps its default.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsSection {
+    /// Tool calls per run (`MAX_TOOL_CALLS`).
+    pub calls: Option<u32>,
+    /// Characters of all results of a run together (`MAX_TOOL_RESULT_CHARACTERS`).
+    pub result_characters: Option<usize>,
+    /// Characters of one result.
+    pub one_result: Option<usize>,
+    /// Rounds per run.
+    pub rounds: Option<u32>,
+    /// Seconds per call.
+    pub call_seconds: Option<u64>,
+    /// Seconds per run.
+    pub run_seconds: Option<u64>,
+    /// Calls that may run side by side.
+    pub parallel_calls: Option<usize>,
+}
+
+impl LimitsSection {
+    /// The limits with defaults filled in.
+    pub fn limits(&self) -> Limits {
+        let defaults = Limits::default();
+        Limits {
+            calls: self.calls.unwrap_or(defaults.calls),
+            result_characters: self.result_characters.unwrap_or(defaults.result_characters),
+            one_result: self.one_result.unwrap_or(defaults.one_result),
+            rounds: self.rounds.unwrap_or(defaults.rounds),
+            call_time: self.call_seconds.map_or(defaults.call_time, Duration::from_secs),
+            run_time: self.run_seconds.map_or(defaults.run_time, Duration::from_secs),
+            parallel_calls: self.parallel_calls.unwrap_or(defaults.parallel_calls),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Stored conversations as runs enter them.
+
+use toolcrib_runtime::message::Message;
+use toolcrib_runtime::model::{ModelIdentity, ModelRequest};
+use toolcrib_storage::record::NewConversation;
+use toolcrib_storage::store::ConversationStore;
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::error::{ApiError, CONFIDENCE_TOO_LOW};
+use crate::ids::random_id;
+use crate::run::{Wishes, last_user_text};
+
+const TITLE_CHARACTERS: usize = 80;
+
+/// A conversation that a run goes on with.
+pub(crate) struct Entered {
+    pub(crate) id: String,
+    pub(crate) history: Vec<Message>,
+}
+
+/// Finds or begins the conversation that the request names; `None` when it names none.
+///
+/// # Errors
+/// No such conversation for this owner, or one that this provider may not see.
+pub(crate) async fn enter(
+    app: &App,
+    principal: &Principal,
+    wishes: &Wishes,
+    request: &ModelRequest,
+    model: &ModelIdentity,
+) -> Result<Option<Entered>, ApiError> {
+    let Some(wanted) = wishes.conversation.as_deref() else { return Ok(None) };
+    let owner = &principal.owner;
+    if wanted == "new" {
+        let id = random_id("conv_")?;
+        let new = NewConversation {
+            id: id.clone(),
+            owner: owner.clone(),
+            title: title(&request.messages),
+            temporary: wishes.temporary,
+            created_at: app.clock.now(),
+        };
+        app.store.create_conversation(new).await?;
+        return Ok(Some(Entered { id, history: Vec::new() }));
+    }
+    let unknown = || ApiError::not_found("conversation", wanted).with_param("toolcrib.conversation");
+    let conversation = app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
+    let needs = conversation.required_confidence;
+    if needs > model.confidence && !model.trusted {
+        let message = format!(
+            "this conversation holds data for providers of confidence {needs} or more, and {} has {}",
+            model.full_name(),
+            model.confidence
+        );
+        return Err(ApiError::new(CONFIDENCE_TOO_LOW, message).with_param("model"));
+    }
+    let messages = app.store.messages(owner, wanted).await?.ok_or_else(unknown)?;
+    let history = messages.into_iter().map(|stored| stored.message).collect();
+    Ok(Some(Entered { id: conversation.id, history }))
+}
+
+/// The beginning of the user's first message.
+fn title(messages: &[Message]) -> String {
+    let text = last_user_text(messages).unwrap_or_default();
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(TITLE_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

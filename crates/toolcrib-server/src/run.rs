@@ -1,0 +1,162 @@
+//! From a decoded request to a running run: model, conversation, caller, offering.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use toolcrib_runtime::caller::{Caller, Component};
+use toolcrib_runtime::message::Message;
+use toolcrib_runtime::model::{Model, ModelRequest};
+use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selection, offer};
+use toolcrib_runtime::policy::{Circumstances, OutboundRestriction};
+use toolcrib_runtime::run::{Run, RunEvent, drive};
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::conversation;
+use crate::error::{ApiError, INVALID_REQUEST, SHUTTING_DOWN};
+use crate::ids::random_id;
+
+/// Events that may wait to be sent before the run waits for its client.
+const EVENTS_WAITING: usize = 64;
+
+/// What a request wants beside the dialect's own fields: the body's `toolcrib` object and our headers.
+#[derive(Debug, Clone)]
+pub(crate) struct Wishes {
+    pub(crate) component: Component,
+    /// The id of a stored conversation, or `new`.
+    pub(crate) conversation: Option<String>,
+    pub(crate) selection: Selection,
+    pub(crate) temporary: bool,
+    /// Show what happens in the run.
+    pub(crate) events: bool,
+    /// Append the sources to the text.
+    pub(crate) sources_as_text: bool,
+    pub(crate) locale: String,
+}
+
+/// A run that goes on.
+pub(crate) struct Started {
+    pub(crate) run_id: String,
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) events: mpsc::Receiver<RunEvent>,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            component: Component::api(),
+            conversation: None,
+            selection: Selection::Default,
+            temporary: false,
+            events: false,
+            sources_as_text: false,
+            locale: "en".to_owned(),
+        }
+    }
+}
+
+impl App {
+    /// Begins a run in a task of its own. Dropping the receiver of its events stops it.
+    pub(crate) async fn start_run(
+        self: &Arc<Self>,
+        principal: &Principal,
+        model: Arc<dyn Model>,
+        mut request: ModelRequest,
+        wishes: &Wishes,
+    ) -> Result<Started, ApiError> {
+        if self.runs.is_closed() {
+            return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new answers"));
+        }
+        let conversation = conversation::enter(self, principal, wishes, &request, model.identity()).await?;
+        let new_messages = match &conversation {
+            Some(entered) => {
+                let new = std::mem::take(&mut request.messages);
+                request.messages = entered.history.iter().cloned().chain(new.iter().cloned()).collect();
+                new
+            }
+            None => Vec::new(),
+        };
+        let caller = Arc::new(self.caller(&principal.owner, wishes.component.clone(), &wishes.locale));
+        let offering = self.offering(&caller, &*model, wishes, client_tools(&request));
+        let run = Run {
+            run_id: random_id("run_")?,
+            conversation_id: conversation.map(|entered| entered.id),
+            model: Arc::clone(&model),
+            offering,
+            request,
+            new_messages,
+            limits: self.limits,
+        };
+        let (run_id, conversation_id) = (run.run_id.clone(), run.conversation_id.clone());
+        let (sender, events) = mpsc::channel(EVENTS_WAITING);
+        tracing::info!(run = run_id, model = model.identity().full_name(), component = %wishes.component, "run begins");
+        self.runs.spawn(drive(run, self.services(caller), sender, self.stopping.child_token()));
+        Ok(Started { run_id, conversation_id, model, events })
+    }
+
+    /// Which tools this caller's run may use, with every verdict.
+    pub(crate) fn offering(
+        &self,
+        caller: &Arc<Caller>,
+        model: &dyn Model,
+        wishes: &Wishes,
+        client_tools: BTreeSet<String>,
+    ) -> Offering {
+        let policy = self.policy.load_full();
+        let caller = Arc::clone(caller);
+        let now = Circumstances { caller, policy, outbound: OutboundRestriction::Unrestricted };
+        self.offering_under(&now, model, wishes, client_tools)
+    }
+
+    /// The same under given circumstances.
+    pub(crate) fn offering_under(
+        &self,
+        now: &Circumstances,
+        model: &dyn Model,
+        wishes: &Wishes,
+        client_tools: BTreeSet<String>,
+    ) -> Offering {
+        let standing =
+            ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
+        let request = OfferRequest {
+            selection: wishes.selection.clone(),
+            temporary: wishes.temporary,
+            client_tools,
+            outbound: now.outbound,
+        };
+        offer(&self.registry.catalog(), &now.caller, request, &now.policy, standing)
+    }
+
+    /// Reads the choice of tools: `"default"`, `"none"`, or a list of ids.
+    pub(crate) fn selection(&self, value: &Value, param: &str) -> Result<Selection, ApiError> {
+        let wrong = |message: String| ApiError::new(INVALID_REQUEST, message).with_param(param);
+        let ids: Vec<&str> = match value {
+            Value::String(text) if text == "default" => return Ok(Selection::Default),
+            Value::String(text) if text == "none" => return Ok(Selection::Nothing),
+            Value::String(text) => text.split(',').map(str::trim).filter(|id| !id.is_empty()).collect(),
+            Value::Array(items) if items.iter().all(Value::is_string) => {
+                items.iter().filter_map(Value::as_str).collect()
+            }
+            _ => return Err(wrong("`tools` is \"default\", \"none\", or a list of tool ids".to_owned())),
+        };
+        let catalog = self.registry.catalog();
+        if let Some(unknown) = ids.iter().find(|id| catalog.by_id(id).is_none()) {
+            let known: Vec<_> = catalog.tools().iter().map(|tool| tool.id()).collect();
+            return Err(wrong(format!("there is no tool {unknown:?}; there are {}", known.join(", "))));
+        }
+        Ok(Selection::Only(ids.into_iter().map(str::to_owned).collect()))
+    }
+}
+
+fn client_tools(request: &ModelRequest) -> BTreeSet<String> {
+    request.tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+/// The last thing that the user said, for titles.
+pub(crate) fn last_user_text(messages: &[Message]) -> Option<String> {
+    let message = messages.iter().rfind(|message| matches!(message, Message::User(_)))?;
+    Some(message.text())
+}

@@ -1,0 +1,70 @@
+//! `toolcrib call`: one tool call without a model.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::tools::encoded;
+use crate::output::{self, BAD, GOOD, WARN, styled};
+use crate::place::Place;
+
+/// Run one tool without a model, through the same gates.
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// The tool's id
+    id: String,
+    /// The arguments as a JSON object, for example '{"url":"https://example.com"}'
+    #[arg(default_value = "{}")]
+    arguments: String,
+    /// Settings for this call from a JSON file, instead of the configured ones
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Print the whole trace instead of the result
+    #[arg(long)]
+    trace: bool,
+}
+
+impl Call {
+    pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        let mut body = json!({"arguments": self.arguments});
+        if let Some(path) = &self.settings {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+            body["settings"] =
+                serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+        }
+        let connection = place.connect().await?;
+        let path = format!("/api/v1/tools/{}/call", encoded(&self.id));
+        let outcome = connection.json(Method::POST, &path, Some(&body)).await;
+        connection.close().await;
+        let trace = outcome?;
+        let succeeded = trace["status"] == "SUCCESS";
+        if json || self.trace {
+            output::json(&trace);
+        } else {
+            show(&trace);
+        }
+        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn show(trace: &Value) {
+    let status = trace["status"].as_str().unwrap_or_default();
+    let style = match status {
+        "SUCCESS" => GOOD,
+        "BLOCKED" => WARN,
+        _ => BAD,
+    };
+    output::note(format!("{} in {} ms", styled(style, status), trace["duration_ms"]));
+    for repair in trace["repairs"].as_array().into_iter().flatten() {
+        output::note(format!("repaired {}", repair.as_str().unwrap_or_default()));
+    }
+    match trace.get("result_json").filter(|json| !json.is_null()) {
+        Some(json) => output::json(json),
+        None => output::line(trace["result"].as_str().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,59 @@
+//! `toolcrib check`: validates definition files.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use toolcrib_server::check::{CheckReport, check};
+
+use crate::output::{self, BAD, GOOD, STRONG, WARN, styled};
+
+/// Check tool definition files.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 0: usable, perhaps with warnings. 1: a definition would be left out.")]
+pub(crate) struct Check {
+    /// Files, or folders of .json files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Check {
+    pub(crate) fn run(self, json: bool) -> anyhow::Result<ExitCode> {
+        let report = check(&self.paths)?;
+        if json || self.format == Format::Json {
+            output::json(&report.to_json());
+        } else {
+            show(&report);
+        }
+        Ok(if report.errors() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn show(report: &CheckReport) {
+    for problem in &report.problems {
+        let severity = problem.severity.name();
+        let style = if severity == "error" { BAD } else { WARN };
+        let place = if problem.pointer.is_empty() { "(whole file)" } else { &problem.pointer };
+        output::line(format!("{}: {} {place}", problem.file, styled(style, severity)));
+        output::line(format!("    found    {}", problem.found));
+        output::line(format!("    allowed  {}", problem.allowed));
+        if let Some(nearest) = &problem.nearest {
+            output::line(format!("    perhaps  {}", styled(STRONG, nearest)));
+        }
+    }
+    let (errors, files) = (report.errors(), report.files.len());
+    let warnings = report.problems.len() - errors;
+    let style = if errors > 0 { BAD } else { GOOD };
+    output::note(styled(style, format!("{files} files, {errors} errors, {warnings} warnings")));
+}

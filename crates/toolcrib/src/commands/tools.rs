@@ -1,0 +1,155 @@
+//! `toolcrib tools`: what there is, and why it is offered or not.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::Value;
+use toolcrib_server::client::Connection;
+
+use crate::output::{self, BAD, FAINT, GOOD, STRONG, styled};
+use crate::place::Place;
+
+/// List tools, show one, or explain why each is offered or not.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    #[command(subcommand)]
+    command: Option<Which>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Which {
+    /// List the tools (the default)
+    List,
+    /// Show one tool with its schema and its settings
+    Show {
+        /// The tool's id
+        id: String,
+    },
+    /// Say for each tool whether it would be offered, and if not why and who can change that
+    Explain(Explain),
+}
+
+#[derive(Debug, Args)]
+struct Explain {
+    /// Only this tool, with the verdict of every gate
+    id: Option<String>,
+    /// Where the run would happen: chat, api, mcp, cli or an assistant
+    #[arg(long, value_name = "ID", default_value = "cli")]
+    component: String,
+    /// The model, as `provider/model`
+    #[arg(short, long, value_name = "MODEL", default_value = "default")]
+    model: String,
+    /// Tools that would be chosen: ids separated by commas, or `none`
+    #[arg(long, value_name = "IDS", default_value = "default")]
+    tools: String,
+}
+
+impl Tools {
+    pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        let connection = place.connect().await?;
+        let outcome = match self.command.unwrap_or(Which::List) {
+            Which::List => list(&connection, json).await,
+            Which::Show { id } => show(&connection, &id).await,
+            Which::Explain(explain) => explain.run(&connection, json).await,
+        };
+        connection.close().await;
+        outcome
+    }
+}
+
+async fn list(connection: &Connection, json: bool) -> anyhow::Result<ExitCode> {
+    let answer = connection.json(Method::GET, "/api/v1/tools", None).await?;
+    if json {
+        output::json(&answer);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for tool in answer["tools"].as_array().into_iter().flatten() {
+        let (icon, id) = (text_of(&tool["icon"]), text_of(&tool["id"]));
+        output::line(format!("{icon} {}  {}", styled(STRONG, id), text_of(&tool["description"])));
+    }
+    for problem in answer["problems"].as_array().into_iter().flatten() {
+        output::note(format!("{}: {}", styled(BAD, "left out"), text_of(problem)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show(connection: &Connection, id: &str) -> anyhow::Result<ExitCode> {
+    let path = format!("/api/v1/tools/{}", encoded(id));
+    output::json(&connection.json(Method::GET, &path, None).await?);
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Explain {
+    async fn run(self, connection: &Connection, json: bool) -> anyhow::Result<ExitCode> {
+        let path = format!(
+            "/api/v1/tools/explain?component={}&model={}&tools={}",
+            encoded(&self.component),
+            encoded(&self.model),
+            encoded(&self.tools)
+        );
+        let mut answer = connection.json(Method::GET, &path, None).await?;
+        if let Some(id) = &self.id {
+            let tools = answer["tools"].as_array().cloned().unwrap_or_default();
+            let wanted: Vec<Value> = tools.into_iter().filter(|tool| text_of(&tool["id"]) == id).collect();
+            if wanted.is_empty() {
+                anyhow::bail!("there is no tool {id:?}; `toolcrib tools list` shows what there is");
+            }
+            answer["tools"] = wanted.into();
+        }
+        if json {
+            output::json(&answer);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (model, confidence) = (text_of(&answer["model"]), text_of(&answer["confidence"]));
+        output::line(styled(
+            FAINT,
+            format!("component {}, model {model}, confidence {confidence}", self.component),
+        ));
+        for tool in answer["tools"].as_array().into_iter().flatten() {
+            show_tool(tool);
+            if self.id.is_some() {
+                show_gates(tool);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn show_tool(tool: &Value) {
+    let id = styled(STRONG, text_of(&tool["id"]));
+    if tool["offered"] == true {
+        output::line(format!("{} {id}  offered", styled(GOOD, "✓")));
+        return;
+    }
+    let headline = &tool["headline"];
+    let (code, message) = (text_of(&headline["code"]), text_of(&headline["message"]));
+    let who = text_of(&headline["who_can_change_it"]);
+    output::line(format!("{} {id}  withheld: {message} ({code}; to change by: {who})", styled(BAD, "✗")));
+}
+
+fn show_gates(tool: &Value) {
+    for (index, gate) in tool["gates"].as_array().into_iter().flatten().enumerate() {
+        let passed = gate["passed"] == true;
+        let mark = if passed { styled(GOOD, "✓") } else { styled(BAD, "✗") };
+        let text = if passed { text_of(&gate["passes_when"]) } else { text_of(&gate["reason"]["message"]) };
+        output::line(format!("  {:>2} {mark} {:<13} {text}", index + 1, text_of(&gate["gate"])));
+    }
+}
+
+/// Percent-encodes for a path segment or a query value (RFC 3986, unreserved characters stay).
+pub(super) fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
