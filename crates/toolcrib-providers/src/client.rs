@@ -162,7 +162,7 @@ impl Provider {
         let client = |auth, headers: &[(&'static str, &'static str)]| {
             let mut operator = OperatorSettings::new(base.clone());
             operator.headers = auth::plain_headers(headers);
-            operator.secret_headers = extra.clone();
+            operator.secret_headers.clone_from(&extra);
             operator.secret_headers.extend(settings.key.as_ref().map(|key| auth::header(auth, key)));
             operator.connect_timeout = settings.timeouts.connect;
             operator.header_timeout = settings.timeouts.first_byte;

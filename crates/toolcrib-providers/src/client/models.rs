@@ -12,10 +12,9 @@ pub(super) const LARGEST_LIST: usize = 16 * 1024 * 1024;
 
 pub(super) fn read(body: &[u8], source: &ErrorSource) -> Result<Vec<String>, ModelError> {
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return Err(match looks_like_html(body) {
-            true => source.web_page(body),
-            false => source.bad_response("answered with a list of models that is not JSON", body),
-        });
+        let is_page = looks_like_html(body);
+        let not_json = || source.bad_response("answered with a list of models that is not JSON", body);
+        return Err(if is_page { source.web_page(body) } else { not_json() });
     };
     if value.get("error").is_some_and(|error| !error.is_null()) {
         return Err(source.reported(&value));

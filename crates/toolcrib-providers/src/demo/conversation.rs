@@ -1,7 +1,5 @@
 //! What the demo model looks at in a conversation: the last question, and what was done about it since.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 use toolcrib_runtime::message::{Message, ToolCall, ToolResult};
 
@@ -69,6 +67,5 @@ impl<'a> Turn<'a> {
 /// Arguments may have been repaired or reordered on the way: the values that were asked for must be there.
 fn same_object(arguments: &str, wanted: &Map<String, Value>) -> bool {
     let Ok(found) = serde_json::from_str::<Map<String, Value>>(arguments) else { return false };
-    let wanted: HashSet<_> = wanted.iter().map(|(name, value)| (name, value.to_string())).collect();
-    wanted.iter().all(|(name, value)| found.get(*name).is_some_and(|found| found.to_string() == *value))
+    wanted.iter().all(|(name, value)| found.get(name) == Some(value))
 }

@@ -123,7 +123,8 @@ fn urls(text: &str) -> Vec<&str> {
 fn without_punctuation(mut url: &str) -> &str {
     loop {
         let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '”', '’']);
-        let unbalanced = shorter.ends_with(')') && !shorter.contains('(');
+        let unbalanced =
+            shorter.ends_with(')') && shorter.matches(')').count() > shorter.matches('(').count();
         let shorter = if unbalanced { &shorter[..shorter.len() - 1] } else { shorter };
         if shorter.len() == url.len() {
             return url;
@@ -174,10 +175,8 @@ fn clock(question: &str) -> Option<Wish> {
     if !asks.iter().any(|phrase| lower.contains(phrase)) {
         return None;
     }
-    let place = [" in ", " at "]
-        .iter()
-        .filter_map(|word| lower.find(word).map(|at| &question[at + word.len()..]))
-        .next();
+    let place =
+        [" in ", " at "].iter().find_map(|word| lower.find(word).map(|at| &question[at + word.len()..]));
     let place = place.map(|place| place.trim_matches(|letter: char| !letter.is_alphanumeric()));
     let place = place
         .map(|place| strip_ending(place, &[" right now", " now", " today"]))
@@ -230,7 +229,7 @@ fn expression(text: &str) -> Option<String> {
             '−' => run.push('-'),
             ',' if ends_with_digit(run) && groups_thousands(rest) => {}
             ',' if ends_with_digit(run) && rest.starts_with(|next: char| next.is_ascii_digit()) => {
-                run.push('.')
+                run.push('.');
             }
             _ => runs.push(String::new()),
         }

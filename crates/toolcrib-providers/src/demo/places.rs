@@ -40,6 +40,9 @@ const OTHERS: [(&str, &str); 32] = [
     ("nyc", "America/New_York"),
 ];
 
+/// The regions whose zones are named after cities; the others hold old names.
+const REGIONS: [&str; 7] = ["Europe/", "America/", "Asia/", "Africa/", "Australia/", "Pacific/", "Atlantic/"];
+
 /// The time zone of a city, a country of one zone, or an identifier in any letter case.
 pub(super) fn time_zone_of(place: &str) -> Option<String> {
     let place = place.to_lowercase();
@@ -48,17 +51,14 @@ pub(super) fn time_zone_of(place: &str) -> Option<String> {
     }
     let database = TimeZoneDatabase::bundled();
     let zones: Vec<_> = database.available().map(|zone| zone.as_str().to_owned()).collect();
-    let is_place = |zone: &&String| {
-        let zone = zone.to_lowercase();
-        let city = zone.rsplit('/').next().unwrap_or_default().replace('_', " ");
-        zone == place || (zone.contains('/') && city == place) || zone.replace('_', " ") == place
+    let exact = zones.iter().find(|zone| zone.to_lowercase() == place);
+    let of_city = |region: &str| {
+        zones.iter().find(|zone| {
+            let city = zone.strip_prefix(region).and_then(|rest| rest.rsplit('/').next()).unwrap_or_default();
+            city.to_lowercase().replace('_', " ") == place
+        })
     };
-    let by_city = zones.iter().filter(is_place);
-    // Old names stand beside current ones: the regions of the current ones come first.
-    let current = ["Europe/", "America/", "Asia/", "Africa/", "Australia/", "Pacific/", "Atlantic/"];
-    let found: Vec<_> = by_city.collect();
-    let preferred = found.iter().find(|zone| current.iter().any(|region| zone.starts_with(region)));
-    preferred.or(found.first()).map(|zone| (*zone).clone())
+    REGIONS.iter().find_map(|region| of_city(region)).or(exact).cloned()
 }
 
 #[cfg(test)]

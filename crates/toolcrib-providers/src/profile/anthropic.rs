@@ -1,4 +1,4 @@
-//! Anthropic's endpoint for OpenAI's dialect.
+//! Anthropic's endpoint for `OpenAI`'s dialect.
 //!
 //! Source: <https://platform.claude.com/docs/en/api/openai-sdk>: `strict`, `response_format`, `seed`, penalties and
 //! `reasoning_effort` are ignored, `parallel_tool_calls` and `stream_options` are supported. The list of models

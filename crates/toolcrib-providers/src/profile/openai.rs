@@ -1,4 +1,4 @@
-//! OpenAI.
+//! `OpenAI`.
 //!
 //! Source: the API reference (<https://platform.openai.com/docs/api-reference/chat/create>) and its guides to
 //! function calling and structured outputs; the 40 characters of a call's id are what the API's 400 answer says.

@@ -1,4 +1,4 @@
-//! A host that speaks OpenAI's dialect and of which nothing else is known.
+//! A host that speaks `OpenAI`'s dialect and of which nothing else is known.
 //!
 //! Source: what the hosts have in common. Each field takes the form that the fewest of them refuse: `max_tokens`,
 //! content as `""`, no `strict`, a forced tool as the only one on offer (several accept `tool_choice` only as a

@@ -1,8 +1,8 @@
-//! OpenAI's Chat Completions, read and written in both directions.
+//! `OpenAI`'s Chat Completions, read and written in both directions.
 //!
 //! `encode_request`, `decode_response` and `ChunkDecoder` speak to providers, `decode_request`, `encode_response`
 //! and `ChunkEncoder` to clients. The decoders accept every known deviation of real hosts and clients; the encoders
-//! emit only what OpenAI's own SDKs accept. Source: <https://platform.openai.com/docs/api-reference/chat>.
+//! emit only what `OpenAI`'s own SDKs accept. Source: <https://platform.openai.com/docs/api-reference/chat>.
 
 mod call_ids;
 mod request;

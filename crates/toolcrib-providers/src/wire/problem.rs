@@ -76,10 +76,8 @@ impl ErrorSource {
     /// What an answer with an error status means.
     pub fn refusal(&self, status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelError {
         let parsed = serde_json::from_slice(body).ok();
-        let problem = parsed
-            .as_ref()
-            .map(Problem::of)
-            .unwrap_or_else(|| Problem { message: plain_message(body), ..Problem::default() });
+        let plain = || Problem { message: plain_message(body), ..Problem::default() };
+        let problem = parsed.as_ref().map_or_else(plain, Problem::of);
         let is_page = parsed.is_none() && looks_like_html(body);
         if is_page && matches!(status, 404 | 405) {
             return self.web_page(body);

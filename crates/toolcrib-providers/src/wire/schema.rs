@@ -4,7 +4,20 @@
 
 use serde_json::Value;
 
-/// Whether OpenAI's structured outputs accept the schema: every object is closed and requires all of its
+/// Keywords that the guide does not list.
+const UNSUPPORTED: [&str; 9] = [
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+];
+
+/// Whether `OpenAI`'s structured outputs accept the schema: every object is closed and requires all of its
 /// properties (<https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>).
 pub fn qualifies_for_strict(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object") && qualifies(schema)
@@ -12,17 +25,6 @@ pub fn qualifies_for_strict(schema: &Value) -> bool {
 
 fn qualifies(schema: &Value) -> bool {
     let Some(fields) = schema.as_object() else { return false };
-    const UNSUPPORTED: [&str; 9] = [
-        "allOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "dependentRequired",
-        "dependentSchemas",
-        "patternProperties",
-    ];
     if UNSUPPORTED.iter().any(|keyword| fields.contains_key(*keyword)) {
         return false;
     }

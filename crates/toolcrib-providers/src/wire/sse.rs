@@ -95,10 +95,9 @@ impl SseReader {
     pub fn finish(&mut self) -> Result<Option<SseEvent>, SseError> {
         let rest = self.buffer.split().freeze();
         self.searched = 0;
-        if !rest.is_empty()
-            && !(self.after_carriage_return && rest[..] == *b"\n")
-            && let Some(event) = self.take_line(&rest)?
-        {
+        let is_rest_of_ending = self.after_carriage_return && rest[..] == *b"\n";
+        let is_line = !rest.is_empty() && !is_rest_of_ending;
+        if is_line && let Some(event) = self.take_line(&rest)? {
             return Ok(Some(event));
         }
         Ok(self.dispatch())

@@ -234,7 +234,7 @@ async fn answers_that_are_not_of_the_dialect_are_told_apart() {
         "base URL",
     )
     .await;
-    check_error(vec![events(&[TEXT, "{broken"])], ModelErrorKind::BadResponse, "not JSON").await;
+    check_error(vec![events(&[TEXT, "{\"a\" broken"])], ModelErrorKind::BadResponse, "not JSON").await;
     check_error(vec![response("200 OK", "", "")], ModelErrorKind::EmptyAnswer, "answered with nothing").await;
     check_error(vec![events(&[DONE])], ModelErrorKind::EmptyAnswer, "answered with nothing").await;
     check_error(
@@ -378,6 +378,24 @@ async fn a_key_never_stands_in_an_error_or_debug_output() {
         assert!(!shown.contains(KEY), "{shown}");
         assert!(!shown.contains("0123456789"), "{shown}");
     }
+}
+
+#[tokio::test]
+async fn a_host_that_drops_streamed_calls_is_asked_without_streaming_and_gets_the_extra_parameters() {
+    let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#;
+    let server = Server::start(vec![json("200 OK", body)]).await;
+    let mut settings = provider(&server).settings().clone();
+    settings.profile.streams_tool_calls = false;
+    let extra = json!({"keep_alive": "5m", "stream": true, "temperature": 1});
+    settings.extra_parameters = extra.as_object().unwrap().clone();
+    let provider = Provider::new(settings, 1).unwrap();
+    let (found, error) = ask(&provider, with_tool()).await;
+    assert_eq!((found.first(), error), (Some(&ModelEvent::Text("Hello".to_owned())), None));
+    let sent = server.requests()[0].json();
+    assert_eq!((&sent["stream"], &sent["keep_alive"]), (&json!(false), &json!("5m")));
+    assert_eq!(sent.get("stream_options"), None);
+    ask(&provider, ModelRequest { tools: Vec::new().into(), ..with_tool() }).await;
+    assert_eq!(server.requests()[1].json()["stream"], json!(true));
 }
 
 #[tokio::test]

@@ -8,18 +8,18 @@ use toolcrib_providers::wire::chat_completions::{
 use toolcrib_runtime::message::{AssistantPart, Message, Part, ToolCall, Usage};
 use toolcrib_runtime::model::{FinishReason, ResponseFormat, ToolChoice};
 
-fn decode(fields: Value) -> Result<ChatRequest, WireError> {
+fn decode(fields: &Value) -> Result<ChatRequest, WireError> {
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     decode_request(&body)
 }
 
-fn messages(messages: Value) -> Vec<Message> {
-    decode(json!({"messages": messages})).unwrap().request.messages
+fn messages(messages: &Value) -> Vec<Message> {
+    decode(&json!({"messages": messages})).unwrap().request.messages
 }
 
-fn check_error(fields: Value, expected: &str) {
-    assert_eq!(decode(fields.clone()).unwrap_err().to_string(), expected, "{fields}");
+fn check_error(fields: &Value, expected: &str) {
+    assert_eq!(decode(fields).unwrap_err().to_string(), expected, "{fields}");
 }
 
 fn calls(message: &Message) -> Vec<ToolCall> {
@@ -29,7 +29,7 @@ fn calls(message: &Message) -> Vec<ToolCall> {
 
 #[test]
 fn a_full_request_is_read() {
-    let request = decode(json!({
+    let request = decode(&json!({
         "messages": [
             {"role": "developer", "content": "Be brief."},
             {"role": "user", "name": "ann", "content": [
@@ -81,7 +81,7 @@ fn empty_content_beside_calls_is_read_in_every_form() {
     let with = |content: Option<Value>| {
         let mut message = json!({"role": "assistant", "tool_calls": call});
         message.as_object_mut().unwrap().extend(content.map(|content| ("content".to_owned(), content)));
-        messages(json!([message])).remove(0)
+        messages(&json!([message])).remove(0)
     };
     let expected = with(None);
     assert_eq!(calls(&expected).len(), 1);
@@ -95,7 +95,7 @@ fn empty_content_beside_calls_is_read_in_every_form() {
 
 #[test]
 fn calls_and_results_find_each_other_without_ids() {
-    let found = messages(json!([
+    let found = messages(&json!([
         {"role": "user", "content": "x"},
         {"role": "assistant", "tool_calls": [
             {"function": {"name": "f", "arguments": {"x": 1}}},
@@ -123,7 +123,7 @@ fn calls_and_results_find_each_other_without_ids() {
 
 #[test]
 fn retired_calls_in_a_history_are_read() {
-    let found = messages(json!([
+    let found = messages(&json!([
         {"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}},
         {"role": "function", "name": "f", "content": "result"}
     ]));
@@ -133,7 +133,7 @@ fn retired_calls_in_a_history_are_read() {
 
 #[test]
 fn opaque_fields_come_back_with_their_call_and_message() {
-    let found = messages(json!([{
+    let found = messages(&json!([{
         "role": "assistant", "content": "Hm.", "reasoning_content": "Thought.", "name": "bot",
         "reasoning_details": [1], "annotations": [{"type": "url_citation"}], "refusal": null,
         "tool_calls": [{"id": "a", "type": "function", "extra_content": {"s": 1},
@@ -149,14 +149,14 @@ fn opaque_fields_come_back_with_their_call_and_message() {
 
 #[test]
 fn choices_are_read_in_every_form() {
-    let choice = |choice: Value| decode(json!({"tool_choice": choice})).unwrap().request.tool_choice;
+    let choice = |choice: Value| decode(&json!({"tool_choice": choice})).unwrap().request.tool_choice;
     assert_eq!(choice(json!(null)), ToolChoice::Auto);
     assert_eq!(choice(json!("auto")), ToolChoice::Auto);
     assert_eq!(choice(json!("none")), ToolChoice::None);
     assert_eq!(choice(json!("any")), ToolChoice::Required);
     assert_eq!(choice(json!({"type": "required"})), ToolChoice::Required);
     assert_eq!(choice(json!({"type": "function", "name": "f"})), ToolChoice::Named("f".to_owned()));
-    let allowed = decode(json!({
+    let allowed = decode(&json!({
         "tools": [{"type": "function", "name": "f"}, {"type": "function", "name": "g"}],
         "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "g"}}]}}
     }))
@@ -171,58 +171,58 @@ fn choices_are_read_in_every_form() {
 #[test]
 fn problems_are_told_with_their_place_and_remedy() {
     check_error(
-        json!({"model": 7}),
+        &json!({"model": 7}),
         "`model`: must be a string, found 7: name a model, for example one that `GET /v1/models` lists",
     );
-    check_error(json!({"messages": []}), "`messages`: is empty: send at least one message");
+    check_error(&json!({"messages": []}), "`messages`: is empty: send at least one message");
     check_error(
-        json!({"messages": "Hi"}),
+        &json!({"messages": "Hi"}),
         "`messages`: must be an array of messages, found the string \"Hi\"",
     );
     check_error(
-        json!({"messages": [{"role": "user", "content": 7}]}),
+        &json!({"messages": [{"role": "user", "content": 7}]}),
         "`messages[0].content`: must be a string or an array of parts, found 7",
     );
     check_error(
-        json!({"messages": [{"role": "bot", "content": ""}]}),
+        &json!({"messages": [{"role": "bot", "content": ""}]}),
         "`messages[0].role`: found the string \"bot\"; allowed are \"system\", \"developer\", \"user\", \"assistant\" and \"tool\"",
     );
     check_error(
-        json!({"messages": [{"role": "tool", "content": "x"}]}),
+        &json!({"messages": [{"role": "tool", "content": "x"}]}),
         "`messages[0].tool_call_id`: is missing: name the call that this result answers",
     );
     check_error(
-        json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
+        &json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
         "`messages[0].content[0].image_url.url`: is missing: give the image's address or a `data:` URL",
     );
     check_error(
-        json!({"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]}]}),
+        &json!({"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]}]}),
         "`messages[0].tool_calls[0]`: must be an object {\"id\": …, \"type\": \"function\", \"function\": {\"name\": …, \"arguments\": …}}, found an object",
     );
-    check_error(json!({"stream": "yes"}), "`stream`: must be true or false, found the string \"yes\"");
-    check_error(json!({"max_tokens": 0}), "`max_tokens`: must be a whole number of at least 1, found 0");
-    check_error(json!({"n": 1.5}), "`n`: must be a whole number from 1 to 128, found 1.5");
-    check_error(json!({"temperature": "hot"}), "`temperature`: must be a number, found the string \"hot\"");
-    check_error(json!({"stop": [1]}), "`stop`: must be a string or an array of strings, found an array");
+    check_error(&json!({"stream": "yes"}), "`stream`: must be true or false, found the string \"yes\"");
+    check_error(&json!({"max_tokens": 0}), "`max_tokens`: must be a whole number of at least 1, found 0");
+    check_error(&json!({"n": 1.5}), "`n`: must be a whole number from 1 to 128, found 1.5");
+    check_error(&json!({"temperature": "hot"}), "`temperature`: must be a number, found the string \"hot\"");
+    check_error(&json!({"stop": [1]}), "`stop`: must be a string or an array of strings, found an array");
     check_error(
-        json!({"functions": [{}]}),
+        &json!({"functions": [{}]}),
         "`functions`: is the form that OpenAI replaced in 2023: send `tools` instead",
     );
     check_error(
-        json!({"tools": [{"type": "function", "function": {"name": "a b"}}]}),
+        &json!({"tools": [{"type": "function", "function": {"name": "a b"}}]}),
         "`tools[0].function.name`: found the string \"a b\"; allowed are at most 64 letters, digits, `_`, `-` and `.`",
     );
     check_error(
-        json!({"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]}),
+        &json!({"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]}),
         "`tools[0].function.parameters`: must be a JSON Schema object, found the string \"x\"",
     );
     check_error(
-        json!({"n": 2, "tools": [{"type": "function", "function": {"name": "f"}}]}),
+        &json!({"n": 2, "tools": [{"type": "function", "function": {"name": "f"}}]}),
         "`n`: found 2, but with tools only 1 answer can be given: leave `n` out",
     );
-    check_error(json!({"toolcrib": 1}), "`toolcrib`: must be an object, found 1");
+    check_error(&json!({"toolcrib": 1}), "`toolcrib`: must be an object, found 1");
     check_error(
-        json!({"response_format": {"type": "xml"}}),
+        &json!({"response_format": {"type": "xml"}}),
         "`response_format.type`: found \"xml\"; allowed are {\"type\": \"text\"}, {\"type\": \"json_object\"} and {\"type\": \"json_schema\", \"json_schema\": {\"name\", \"schema\"}}",
     );
     assert_eq!(
@@ -233,7 +233,7 @@ fn problems_are_told_with_their_place_and_remedy() {
 
 #[test]
 fn every_problem_is_told_and_the_first_names_the_field() {
-    let error = decode(json!({"stream": 1, "seed": "x", "messages": [{"role": "user"}]})).unwrap_err();
+    let error = decode(&json!({"stream": 1, "seed": "x", "messages": [{"role": "user"}]})).unwrap_err();
     assert_eq!(error.param, "messages[0].content");
     assert_eq!(
         error.also.iter().map(|problem| problem.param.as_str()).collect::<Vec<_>>(),

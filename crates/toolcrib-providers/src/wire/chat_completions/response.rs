@@ -69,7 +69,7 @@ pub fn encode_response(completion: &Completion) -> Value {
     body.into()
 }
 
-/// OpenAI's envelope around an error.
+/// `OpenAI`'s envelope around an error.
 pub fn encode_error(error: &ErrorBody) -> Value {
     json!({"error": {"message": error.message, "type": error.kind, "param": error.param, "code": error.code}})
 }

@@ -78,7 +78,7 @@ pub struct UrlCitation {
     pub end: usize,
 }
 
-/// An error as OpenAI's envelope tells it.
+/// An error as `OpenAI`'s envelope tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorBody {
     /// What went wrong.
@@ -105,9 +105,9 @@ pub fn url_citations(sources: &[Source], text: &str) -> Vec<UrlCitation> {
 
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |error: &Self| match error.param.is_empty() {
-            true => error.message.clone(),
-            false => format!("`{}`: {}", error.param, error.message),
+        let one = |error: &Self| {
+            let message = &error.message;
+            if error.param.is_empty() { message.clone() } else { format!("`{}`: {message}", error.param) }
         };
         f.write_str(&one(self))?;
         self.also.iter().try_for_each(|error| write!(f, "; {}", one(error)))

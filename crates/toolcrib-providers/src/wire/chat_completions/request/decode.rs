@@ -14,7 +14,7 @@ mod tools;
 
 use fields::{Problems, found};
 
-/// The most answers that one request may ask for, as at OpenAI.
+/// The most answers that one request may ask for, as at `OpenAI`.
 const MOST_ANSWERS: u64 = 128;
 
 /// Reads the body of `POST /v1/chat/completions`.

@@ -154,11 +154,7 @@ impl Calls {
         } else {
             wire_id.clone()
         };
-        let call = &mut self.open[position];
-        if !wire_id.is_empty() && id != wire_id {
-            call.opaque.insert(WIRE_ID_FIELD.to_owned(), wire_id.into());
-        }
-        call.id = id;
+        self.open[position].id = id;
     }
 }
 
@@ -215,13 +211,13 @@ impl OpenCall {
         may_end && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
     }
 
-    fn into_call(self) -> ToolCall {
-        ToolCall {
-            id: self.id,
-            name: self.name,
-            arguments: normal_arguments(self.arguments),
-            opaque: self.opaque,
+    fn into_call(mut self) -> ToolCall {
+        // The host gets its own id back, though it was not unique or came after the call was announced.
+        if !self.wire_id.is_empty() && self.wire_id != self.id {
+            self.opaque.insert(WIRE_ID_FIELD.to_owned(), self.wire_id.into());
         }
+        let arguments = normal_arguments(self.arguments);
+        ToolCall { id: self.id, name: self.name, arguments, opaque: self.opaque }
     }
 }
 

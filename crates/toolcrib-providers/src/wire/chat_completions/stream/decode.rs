@@ -138,8 +138,9 @@ impl ChunkDecoder {
         if looks_like_html(payload) {
             return self.source.web_page(payload);
         }
-        self.source
-            .bad_response(&format!("sent a chunk that is not JSON ({:?} error)", error.classify()), payload)
+        let what =
+            if error.is_eof() { "sent JSON that breaks off" } else { "sent something that is not JSON" };
+        self.source.bad_response(what, payload)
     }
 
     fn take_chunk(

@@ -40,7 +40,7 @@ pub(super) fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> Ve
     let mut conversation = Conversation::default();
     for (position, message) in listed.into_iter().enumerate() {
         problems.within(&format!("messages[{position}]"), |problems| {
-            conversation.take(position, message, problems)
+            conversation.take(position, message, problems);
         });
     }
     conversation.messages
@@ -223,15 +223,14 @@ fn text_of(content: Option<&Value>, problems: &mut Problems) -> String {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let texts = parts.iter().enumerate().map(|(position, part)| match text_of_part(part) {
-                Some(text) => text,
-                None => {
-                    let kind = part.get("type").unwrap_or(part);
-                    let allowed = "here only parts of type \"text\" are allowed";
-                    problems
-                        .add(&format!("content[{position}]"), format!("found {}; {allowed}", found(kind)));
-                    ""
+            let texts = parts.iter().enumerate().map(|(position, part)| {
+                let text = text_of_part(part);
+                if text.is_none() {
+                    let kind = found(part.get("type").unwrap_or(part));
+                    let message = format!("found {kind}; here only parts of type \"text\" are allowed");
+                    problems.add(&format!("content[{position}]"), message);
                 }
+                text.unwrap_or_default()
             });
             texts.collect()
         }

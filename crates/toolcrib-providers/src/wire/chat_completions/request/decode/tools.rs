@@ -5,7 +5,7 @@ use toolcrib_runtime::model::{ToolChoice, ToolSpec};
 
 use super::fields::{Problems, found};
 
-/// The longest function name, as at OpenAI.
+/// The longest function name, as at `OpenAI`.
 const LONGEST_NAME: usize = 64;
 
 /// What a request says about tools.
@@ -127,7 +127,7 @@ fn read_choice(choice: &Value, tools: &mut Tools, problems: &mut Problems) {
         Some("function" | "tool") if choice.is_object() => {
             match choice.pointer("/function/name").or(choice.get("name")) {
                 Some(Value::String(name)) if !name.is_empty() => {
-                    tools.choice = ToolChoice::Named(name.clone())
+                    tools.choice = ToolChoice::Named(name.clone());
                 }
                 _ => problems.add("function.name", "is missing: name the tool that the model has to call"),
             }
