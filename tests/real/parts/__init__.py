@@ -1,0 +1,1 @@
+"""What the suites stand on: a site, a model server, the program itself."""
