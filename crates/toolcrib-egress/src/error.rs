@@ -126,6 +126,9 @@ impl FetchError {
                 "The page cannot be read: a secure connection to its server could not be established."
                     .to_owned()
             }
+            Self::Timeout { phase: Phase::Waiting, .. } => {
+                "The page was not read: too many other pages are being read at the moment.".to_owned()
+            }
             Self::Timeout { .. } => "The page cannot be read: its server took too long.".to_owned(),
             Self::TooLarge { excess, .. } => format!("The page cannot be read: it is too large ({excess})."),
             Self::UnsupportedMediaType { media_type, .. } => {
@@ -198,11 +201,12 @@ impl SafeUrl {
         match Url::parse(text.trim()) {
             Ok(url) if url.has_host() => Self::new(&url),
             _ => {
+                // Without a parser that agrees, any part of it may be a password.
+                if text.contains('@') {
+                    return Self("(a URL with user information)".to_owned());
+                }
                 let end = text.find(['?', '#']).unwrap_or(text.len());
-                let shown = &text[..end];
-                // Whatever stands before an at sign may be a password.
-                let shown = shown.rsplit_once('@').map_or(shown, |(_, rest)| rest);
-                let shown: String = shown.chars().filter(|c| !c.is_control()).collect();
+                let shown: String = text[..end].chars().filter(|c| !c.is_control()).collect();
                 Self(bounded(&shown))
             }
         }

@@ -63,6 +63,14 @@ impl SystemConnector {
         Ok(resolver)
     }
 
+    /// Reads the system's name servers anew at the next look-up: the machine may have changed networks.
+    fn forget(&self, failed: &Arc<TokioResolver>) {
+        let mut slot = self.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.as_ref().is_some_and(|current| Arc::ptr_eq(current, failed)) {
+            *slot = None;
+        }
+    }
+
     fn options(&self) -> ResolverOpts {
         let mut options = ResolverOpts::default();
         options.ndots = 0;
@@ -86,14 +94,18 @@ impl Connector for SystemConnector {
         name.set_fqdn(true);
         let (v4, v6) =
             tokio::join!(query(&resolver, &name, RecordType::A), query(&resolver, &name, RecordType::AAAA));
-        match (v4, v6) {
+        let answer = match (v4, v6) {
             (Ok(mut addresses), Ok(more)) => {
                 addresses.extend(more);
                 if addresses.is_empty() { Err(ResolveError::NoAddress) } else { Ok(addresses) }
             }
             (Ok(addresses), Err(_)) | (Err(_), Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
             (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+        if matches!(answer, Err(ResolveError::Failed(_) | ResolveError::Timeout)) {
+            self.forget(&resolver);
         }
+        answer
     }
 
     async fn connect(&self, address: JudgedAddress) -> io::Result<Connection> {

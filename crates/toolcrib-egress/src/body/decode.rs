@@ -26,6 +26,9 @@ pub(crate) enum Stop {
     Truncated,
 }
 
+/// What the first decoded bytes get.
+const FIRST_BYTES: usize = 16 * 1024;
+
 /// The decoded bytes, bounded.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -65,12 +68,21 @@ impl Output {
 
     fn push(&mut self, data: &[u8]) -> Result<(), Stop> {
         let (room, stop) = self.room();
-        if data.len() > room {
-            self.bytes.extend_from_slice(&data[..room]);
-            return Err(stop);
+        let fits = &data[..data.len().min(room)];
+        self.grow_for(fits.len());
+        self.bytes.extend_from_slice(fits);
+        if fits.len() < data.len() { Err(stop) } else { Ok(()) }
+    }
+
+    /// Grows by halves and never beyond the limit: doubling would take twice the budget at its end.
+    fn grow_for(&mut self, more: usize) {
+        let needed = self.bytes.len() + more;
+        let capacity = self.bytes.capacity();
+        if needed > capacity {
+            let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            let wanted = (capacity + capacity / 2 + FIRST_BYTES).min(limit).max(needed);
+            self.bytes.reserve_exact(wanted - self.bytes.len());
         }
-        self.bytes.extend_from_slice(data);
-        Ok(())
     }
 }
 

@@ -101,6 +101,10 @@ impl Stream for OperatorBody {
             let error = OperatorError::Cancelled { endpoint: endpoint() };
             return this.end(error);
         }
+        if this.life.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            let error = OperatorError::Timeout { endpoint: endpoint(), phase: "sending its answer" };
+            return this.end(error);
+        }
         while let Poll::Ready(frame) = Pin::new(&mut *incoming).poll_frame(cx) {
             match frame {
                 None => {

@@ -90,6 +90,7 @@ async fn no_error_shows_a_query_or_a_password() {
         (format!("http://example.com/?k={secret}"), Reply::raw("not http")),
         (format!("http://user:{secret}@example.com/"), Reply::html("")),
         (format!("http://{secret}@"), Reply::html("")),
+        (format!("http://user:{secret}?{secret}@example.com:port/"), Reply::html("")),
         (format!("mailto:a?{secret}"), Reply::html("")),
         (format!("example.com?{secret}"), Reply::html("")),
         (format!("http://example.com:99999/?{secret}"), Reply::html("")),

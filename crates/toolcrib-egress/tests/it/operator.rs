@@ -194,13 +194,15 @@ async fn silence_is_a_timeout_before_and_within_a_body() {
     let error = get(&client, "x").await.unwrap().collect(100).await.unwrap_err();
     assert!(matches!(error, OperatorError::Timeout { .. }), "{error}");
 
-    let trickle = Step::Repeat { bytes: "x".into(), times: None, pause: Duration::from_millis(20) };
-    server.set_default(Reply::raw("HTTP/1.1 200 OK\r\n\r\n").then(trickle));
-    let mut request = OperatorRequest::new(Method::GET, "x");
-    request.deadline = Some(Instant::now() + Duration::from_millis(500));
-    let response = client.send(request, &CancellationToken::new()).await.unwrap();
-    let error = response.collect(1_000_000).await.unwrap_err();
-    assert!(matches!(error, OperatorError::Timeout { .. }), "{error}");
+    for pause in [Duration::from_millis(20), Duration::ZERO] {
+        let endless = Step::Repeat { bytes: "x".into(), times: None, pause };
+        server.set_default(Reply::raw("HTTP/1.1 200 OK\r\n\r\n").then(endless));
+        let mut request = OperatorRequest::new(Method::GET, "x");
+        request.deadline = Some(Instant::now() + Duration::from_millis(500));
+        let response = client.send(request, &CancellationToken::new()).await.unwrap();
+        let error = response.collect(1_000_000_000).await.unwrap_err();
+        assert!(matches!(error, OperatorError::Timeout { .. }), "{pause:?}: {error}");
+    }
 }
 
 #[tokio::test]
