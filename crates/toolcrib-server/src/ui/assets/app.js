@@ -714,7 +714,7 @@ function showConversation({ title, messages }) {
   messages.forEach((message, position) => {
     if (message.role === "user") {
       question = message.content ?? "";
-      showQuestion(question);
+      if (question !== "") showQuestion(question);
     } else {
       showStored(message, question, position === messages.length - 1);
     }
@@ -722,19 +722,18 @@ function showConversation({ title, messages }) {
   scrollToEnd();
 }
 
-function showStored({ content, calls, sources, state, incomplete, error, usage }, question, isLast) {
+function showStored({ content, calls, sources, state, reason }, question, isLast) {
   const answer = new AnswerView();
   for (const trace of calls ?? []) answer.callEnded(trace.status === "PENDING" && state !== "running" ? { ...trace, status: "CANCELLED" } : trace);
   answer.addText(content ?? "");
   answer.endText();
   answer.element.dataset.state = state === "running" ? "pending" : (state ?? "completed");
   if (state === "failed") {
-    answer.element.append(errorBox(error ?? { message: text.state.failed }, isLast && question ? () => retry(answer, question) : null));
-  } else if (incomplete?.message) answer.showNote(text.incomplete(incomplete.message));
+    answer.element.append(errorBox({ message: text.state.failed, hint: reason }, isLast && question ? () => retry(answer, question) : null));
+  } else if (state === "incomplete" && reason) answer.showNote(text.incomplete(reason));
   else if (text.state[state]) answer.showNote(text.state[state]);
   else if (!content) answer.showNote(text.empty);
   answer.showSources(sources ?? []);
-  answer.showUsage(usage);
   showMessage(answer.element);
 }
 
