@@ -1,0 +1,153 @@
+//! `calculate`: one arithmetic expression, evaluated exactly and within bounds.
+//!
+//! Every call begins with nothing: no variables, no random numbers, no exchange rates, no clock. A calculation ends
+//! after a bounded number of steps and a bounded time, on a thread of its own, so that no expression can hold up
+//! anything else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use toolcrib_runtime::clock::Clock;
+use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+
+use super::arguments;
+
+mod evaluate;
+mod prepare;
+#[cfg(test)]
+mod tests;
+
+use evaluate::{Bounds, Failure, Outcome};
+
+/// The implementation behind `calculate`.
+#[derive(Debug, Clone)]
+pub struct Calculate {
+    turns: Arc<Semaphore>,
+}
+
+/// Calculations that are under way at once; further ones wait.
+const AT_ONCE: usize = 4;
+/// How long one calculation may take.
+const TIME: Duration = Duration::from_secs(2);
+/// A parser that descends recursively, one level per operator, needs more than a thread's usual stack.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    expression: String,
+}
+
+/// What the model reads.
+#[derive(Serialize)]
+struct Answer {
+    expression: String,
+    result: String,
+    exact: bool,
+}
+
+/// Tells a calculation to end when whoever asked is gone.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Default for Calculate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Calculate {
+    /// A calculator; clones share its limit of calculations at once.
+    pub fn new() -> Self {
+        Self { turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
+
+#[async_trait]
+impl Tool for Calculate {
+    fn implementation_key(&self) -> &'static str {
+        "calculate"
+    }
+
+    fn display(&self) -> Display {
+        Display {
+            name: "Calculator".to_owned(),
+            description: "Calculates exactly, with units.".to_owned(),
+            icon: "🧮".to_owned(),
+        }
+    }
+
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Arguments { expression } = arguments::read(arguments)?;
+        let prepared =
+            prepare::prepare(&expression).map_err(|rejected| ToolError::failed(rejected.to_string()))?;
+        let time = TIME.min(context.time_left);
+        let work = self.begin(prepared, Arc::clone(&context.clock), time);
+        let outcome = tokio::select! {
+            biased;
+            () = context.cancellation.cancelled() => return Err(ToolError::failed("the calculation was cancelled")),
+            outcome = work => outcome?,
+            () = context.clock.sleep(time) => Err(Failure::TooBig),
+        };
+        let Outcome { result, exact } = outcome.map_err(|failure| ToolError::failed(failure.to_string()))?;
+        let answer = Answer { expression: expression.trim().to_owned(), result, exact };
+        serde_json::to_value(answer)
+            .map(ToolOutput::json)
+            .map_err(|error| ToolError::failed(format!("writing the result as JSON failed: {error}")))
+    }
+}
+
+impl Calculate {
+    /// Waits for a turn and evaluates on a thread of its own; dropping the future stops the calculation.
+    async fn begin(
+        &self,
+        prepared: String,
+        clock: Arc<dyn Clock>,
+        time: Duration,
+    ) -> Result<Result<Outcome, Failure>, ToolError> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| internal("no turn"))?;
+        let stop = StopOnDrop(Arc::default());
+        let bounds = Bounds::new(clock, time, Arc::clone(&stop.0));
+        let (done, outcome) = oneshot::channel();
+        thread::Builder::new()
+            .name("calculate".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || run(&prepared, &bounds, turn, done))
+            .map_err(|error| internal(&format!("no thread: {error}")))?;
+        // The channel closes without a value only when the thread panicked.
+        outcome.await.map_err(|_| internal("the evaluation panicked"))
+    }
+}
+
+fn run(
+    prepared: &str,
+    bounds: &Bounds,
+    turn: OwnedSemaphorePermit,
+    done: oneshot::Sender<Result<Outcome, Failure>>,
+) {
+    let outcome = evaluate::evaluate(prepared, bounds);
+    drop(turn);
+    // Nobody waits any more when the call was cancelled.
+    let _ = done.send(outcome);
+}
+
+fn internal(cause: &str) -> ToolError {
+    ToolError::Failed {
+        for_model:
+            "the calculator could not evaluate this expression: write it differently or in smaller steps"
+                .to_owned(),
+        for_operator: format!("evaluating an expression: {cause}"),
+        retryable: true,
+    }
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,7 @@
+//! The tools, seen from outside.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod definitions;
+mod page;
+mod server_behaviours;
+mod url_guard;
