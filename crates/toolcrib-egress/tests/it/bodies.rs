@@ -7,7 +7,7 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use toolcrib_egress::testing::Reply;
 use toolcrib_egress::{Budgets, Excess, FetchError, FetchRequest, Fetched, PartialReason, Policy};
 
-use crate::support::{EXAMPLE, answered_with, fetch_with, quick, scenario};
+use crate::support::{EXAMPLE, answered_with, fetch_with, scenario};
 
 const TEXT: &str = "The mill stands where the river bends. ";
 
@@ -75,7 +75,7 @@ async fn every_offered_coding_is_read_whole() {
         ("identity, gzip", gzip(text.as_bytes())),
     ] {
         // One of these compresses better than the ratio allows for arbitrary servers.
-        let budgets = Budgets { ratio: 100_000, ..quick() };
+        let budgets = Budgets { ratio: 100_000, ..Budgets::default() };
         let scenario = scenario(EXAMPLE, coded(coding, body)).await;
         let request = FetchRequest::new("http://example.com/", &Policy::Public);
         let page = fetch_with(&scenario, request, budgets).await.unwrap();
@@ -121,7 +121,7 @@ async fn a_decoded_body_above_the_budget_is_partial() {
     for (coding, body) in
         [("gzip", gzip(text.as_bytes())), ("br", brotli(text.as_bytes())), ("", text.clone().into())]
     {
-        let budgets = Budgets { decoded_bytes: 50_000, ratio: 1_000_000, ..quick() };
+        let budgets = Budgets { decoded_bytes: 50_000, ratio: 1_000_000, ..Budgets::default() };
         let scenario = scenario(EXAMPLE, coded(coding, body)).await;
         let request = FetchRequest::new("http://example.com/", &Policy::Public);
         let page = fetch_with(&scenario, request, budgets).await.unwrap();
@@ -213,7 +213,7 @@ async fn typed(reply: Reply) -> (toolcrib_egress::testing::Scenario, Result<Fetc
     let mut request = FetchRequest::new("http://example.com/", &Policy::Public);
     request.accepts_media_type = Some(&textual);
     request.accepts_start = Some(&|start| !start.starts_with(b"%PDF") && !start.contains(&0));
-    let result = fetch_with(&scenario, request, quick()).await;
+    let result = fetch_with(&scenario, request, Budgets::default()).await;
     (scenario, result)
 }
 

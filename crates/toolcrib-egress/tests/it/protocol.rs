@@ -1,9 +1,9 @@
 //! Servers that do not keep to HTTP, or try to lead further: the class `proto` of `server-behaviours.tsv`.
 
 use toolcrib_egress::testing::Reply;
-use toolcrib_egress::{FetchError, FetchRequest, Policy, RedirectProblem, Rule};
+use toolcrib_egress::{Budgets, FetchError, FetchRequest, Policy, RedirectProblem, Rule};
 
-use crate::support::{EXAMPLE, answered_with, fetch, fetch_with, quick, scenario};
+use crate::support::{EXAMPLE, answered_with, fetch, fetch_with, scenario};
 
 async fn is_bad(raw: impl Into<bytes::Bytes>) {
     let raw = raw.into();
@@ -105,7 +105,7 @@ async fn nothing_about_anybody_is_sent_and_no_cookie_comes_back() {
     let mut request = FetchRequest::new("http://a.example.com/?secret=1#top", &Policy::Public);
     request.accept = Some("text/html");
     request.accept_language = Some("de-CH, de;q=0.8");
-    let page = fetch_with(&scenario, request, quick()).await.unwrap();
+    let page = fetch_with(&scenario, request, Budgets::default()).await.unwrap();
     assert_eq!(page.final_url.as_str(), "http://b.example.net/x?y=z#part");
     let hops: Vec<_> = page.hops.iter().map(url::Url::as_str).collect();
     assert_eq!(hops, ["http://a.example.com/?secret=1#top", "http://b.example.net/x?y=z#part"]);
@@ -140,7 +140,7 @@ async fn header_values_that_could_inject_fields_are_not_sent() {
     let mut request = FetchRequest::new("http://example.com/", &Policy::Public);
     request.accept = Some("text/html\r\nX-Injected: 1");
     request.accept_language = Some("de\nX-Injected: 2");
-    fetch_with(&scenario, request, quick()).await.unwrap();
+    fetch_with(&scenario, request, Budgets::default()).await.unwrap();
     let head = &scenario.server.requests()[0].head;
     assert!(!head.contains("Injected"), "{head}");
 }
@@ -188,7 +188,7 @@ async fn a_connection_that_ends_elsewhere_is_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn every_fetch_has_its_own_connection_and_lookup() {
     let scenario = scenario(EXAMPLE, Reply::html("page")).await;
-    let egress = scenario.egress(crate::support::settings(quick())).unwrap();
+    let egress = scenario.egress(crate::support::settings(Budgets::default())).unwrap();
     for expected in 1..=3 {
         let request = FetchRequest::new("https://example.com/", &Policy::Public);
         egress.fetch(request, &toolcrib_egress::reexports::CancellationToken::new()).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolcrib_egress::testing::{Reply, Step};
 use toolcrib_egress::{Budgets, Excess, FetchError, FetchRequest, Fetched, PartialReason, Policy};
 
-use crate::support::{EXAMPLE, answered_with, fetch_with, quick, scenario};
+use crate::support::{EXAMPLE, answered_with, fetch_with, scenario};
 
 fn endless(bytes: impl Into<bytes::Bytes>) -> Step {
     Step::Repeat { bytes: bytes.into(), times: None, pause: Duration::ZERO }
@@ -29,7 +29,7 @@ fn chunked(rest: impl AsRef<[u8]>) -> Reply {
 
 /// Fetches `http://example.com/` with room for 64 KiB.
 async fn small(reply: Reply) -> (toolcrib_egress::testing::Scenario, Result<Fetched, FetchError>) {
-    let budgets = Budgets { wire_bytes: 64 * 1024, ..quick() };
+    let budgets = Budgets { wire_bytes: 64 * 1024, ..Budgets::default() };
     let scenario = scenario(EXAMPLE, reply).await;
     let request = FetchRequest::new("http://example.com/", &Policy::Public);
     let result = fetch_with(&scenario, request, budgets).await;

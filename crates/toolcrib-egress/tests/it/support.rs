@@ -31,8 +31,13 @@ pub(crate) async fn scenario(fixture: &str, page: Reply) -> Scenario {
 
 pub(crate) const EXAMPLE: &str = "dns example.com=93.184.215.14";
 
-/// Fetches `url` in a scenario, with quick budgets.
+/// Fetches `url` in a scenario, with the real budgets.
 pub(crate) async fn fetch(scenario: &Scenario, url: &str) -> Result<Fetched, FetchError> {
+    fetch_with(scenario, FetchRequest::new(url, &Policy::Public), Budgets::default()).await
+}
+
+/// Fetches `url` in a scenario, with quick budgets.
+pub(crate) async fn fetch_quickly(scenario: &Scenario, url: &str) -> Result<Fetched, FetchError> {
     fetch_with(scenario, FetchRequest::new(url, &Policy::Public), quick()).await
 }
 
@@ -48,6 +53,13 @@ pub(crate) async fn fetch_with(
 pub(crate) async fn answered_with(reply: Reply) -> (Scenario, Result<Fetched, FetchError>) {
     let scenario = scenario(EXAMPLE, reply).await;
     let result = fetch(&scenario, "http://example.com/").await;
+    (scenario, result)
+}
+
+/// Fetches `http://example.com/`, which a server answers with `reply`, with quick budgets.
+pub(crate) async fn answered_quickly(reply: Reply) -> (Scenario, Result<Fetched, FetchError>) {
+    let scenario = scenario(EXAMPLE, reply).await;
+    let result = fetch_quickly(&scenario, "http://example.com/").await;
     (scenario, result)
 }
 
