@@ -3,6 +3,31 @@
 //! All bytes go through `toolcrib_egress::OperatorClient`, so a key reaches the instance's own origin and no other.
 //! A request is repeated only before the first byte of its answer; what an instance once refused is remembered and
 //! left out from then on. No key stands in an error or in `Debug` output.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use futures_util::StreamExt;
+//! use toolcrib_providers::client::{Provider, ProviderSettings};
+//! use toolcrib_providers::profile::Profile;
+//! use toolcrib_runtime::confidence::Confidence;
+//! use toolcrib_runtime::message::Message;
+//! use toolcrib_runtime::model::{ModelEvent, ModelRequest};
+//!
+//! let mut settings = ProviderSettings::new("local", Profile::openai_compatible(), Confidence::High);
+//! settings.base_url = Some("http://127.0.0.1:8080".to_owned());
+//! let provider = Provider::new(settings, 7)?;
+//! let models = provider.list_models().await?;
+//! let request = ModelRequest { messages: vec![Message::user("Hello")], ..ModelRequest::default() };
+//! let mut events = provider.model(&models[0]).ask(request).await?;
+//! let mut answer = String::new();
+//! while let Some(event) = events.next().await {
+//!     if let ModelEvent::Text(text) = event? {
+//!         answer.push_str(&text);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -36,8 +36,14 @@ impl Memory {
         self.lock().adjustments
     }
 
-    pub(super) fn keep(&self, adjustments: Adjustments) {
-        self.lock().adjustments = adjustments;
+    /// Adds what a request that was accepted did differently. Requests run side by side: nothing gets lost.
+    pub(super) fn keep(&self, new: Adjustments) {
+        let known = &mut self.lock().adjustments;
+        known.no_parallel_tool_calls |= new.no_parallel_tool_calls;
+        known.no_strict |= new.no_strict;
+        known.no_stream_options |= new.no_stream_options;
+        known.other_max_tokens_field |= new.other_max_tokens_field;
+        known.other_reasoning_replay |= new.other_reasoning_replay;
     }
 
     /// Notes that a model takes no tools.

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_runtime::message::{AssistantMessage, AssistantPart, ToolResult};
 use toolcrib_runtime::model::{ToolChoice, ToolSpec};
@@ -156,4 +157,20 @@ async fn answers_come_in_small_pieces_with_usage() {
     };
     assert_eq!(call.name, "calculate");
     assert!(usage.input_tokens > 10 && usage.output_tokens > 10);
+}
+
+proptest! {
+    #[test]
+    fn no_message_is_too_odd(
+        question in "(http://|call |time in |search |[0-9(),.+*/ -]|what time|\\PC){0,12}",
+        result in "\\PC{0,40}",
+    ) {
+        let first = reply(&request(vec![Message::user(question.as_str())]));
+        prop_assert!(!first.text.is_empty());
+        for call in first.calls {
+            let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap();
+            let results = [(call.name.as_str(), Value::Object(arguments), result.as_str(), false)];
+            prop_assert!(!reply(&request(answered(&question, &results))).text.is_empty());
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod response;
 mod stream;
 mod types;
 
-pub use request::{decode_request, encode_request};
+pub use request::{decode_request, decode_request_body, encode_request};
 pub use response::{decode_response, encode_error, encode_response};
 pub use stream::{ChunkDecoder, ChunkEncoder};
 pub use types::{ChatRequest, Completion, ErrorBody, UrlCitation, WireError, url_citations};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use toolcrib_providers::wire::chat_completions::{
-    ChatRequest, ChunkEncoder, Completion, ErrorBody, UrlCitation, WireError, decode_request, encode_error,
-    encode_response,
+    ChatRequest, ChunkEncoder, Completion, ErrorBody, UrlCitation, WireError, decode_request,
+    decode_request_body, encode_error, encode_response,
 };
 use toolcrib_runtime::message::{AssistantPart, Message, Part, ToolCall, Usage};
 use toolcrib_runtime::model::{FinishReason, ResponseFormat, ToolChoice};
@@ -224,6 +224,12 @@ fn problems_are_told_with_their_place_and_remedy() {
     check_error(
         &json!({"response_format": {"type": "xml"}}),
         "`response_format.type`: found \"xml\"; allowed are {\"type\": \"text\"}, {\"type\": \"json_object\"} and {\"type\": \"json_schema\", \"json_schema\": {\"name\", \"schema\"}}",
+    );
+    let error = decode_request_body(b"{\"model\": }").unwrap_err().to_string();
+    assert!(error.starts_with("the body is not JSON (expected value at line 1 column 11)"), "{error}");
+    assert_eq!(
+        decode_request_body(br#"{"model":"m","messages":[{"role":"user","content":""}]}"#).unwrap().model,
+        "m"
     );
     assert_eq!(
         decode_request(&json!([])).unwrap_err().to_string(),

@@ -5,6 +5,7 @@
 mod client;
 mod decoding;
 mod front;
+mod hostile;
 mod profiles;
 mod round_trip;
 mod server;

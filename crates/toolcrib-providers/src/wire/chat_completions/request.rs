@@ -3,5 +3,5 @@
 mod decode;
 mod encode;
 
-pub use decode::decode_request;
+pub use decode::{decode_request, decode_request_body};
 pub use encode::encode_request;

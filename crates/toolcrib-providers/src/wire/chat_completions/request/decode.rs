@@ -17,6 +17,17 @@ use fields::{Problems, found};
 /// The most answers that one request may ask for, as at `OpenAI`.
 const MOST_ANSWERS: u64 = 128;
 
+/// Reads the bytes of a request's body; what is not JSON is told with its place.
+pub fn decode_request_body(body: &[u8]) -> Result<ChatRequest, WireError> {
+    let value = serde_json::from_slice(body).map_err(|error| {
+        WireError::new(
+            "",
+            format!("the body is not JSON ({error}): send a JSON object with `model` and `messages`"),
+        )
+    })?;
+    decode_request(&value)
+}
+
 /// Reads the body of `POST /v1/chat/completions`.
 pub fn decode_request(body: &Value) -> Result<ChatRequest, WireError> {
     let Some(body) = body.as_object() else {
