@@ -9,8 +9,12 @@ use toolcrib_egress::{Egress, EgressSettings, FetchRequest, Policy};
 
 use crate::support::scenario;
 
-/// Generated chains, and generated rebinding names.
+/// What every test run generates of each kind.
 const CASES: u32 = 1_000;
+
+/// The figures of the specification, for a run that may take minutes.
+const ALL_CHAINS: u32 = 100_000;
+const ALL_REBINDINGS: u32 = 10_000;
 
 const PUBLIC: &[&str] = &["93.184.215.14", "1.1.1.1", "2606:4700:4700::1111", "8.8.8.8", "223.255.255.255"];
 const FORBIDDEN: &[&str] = &[
@@ -52,8 +56,8 @@ const TARGETS: &[(&str, bool)] = &[
     ("http://①②⑦.0.0.1/", false),
 ];
 
-fn runner() -> TestRunner {
-    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+fn runner(cases: u32) -> TestRunner {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(
         config,
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
@@ -75,6 +79,16 @@ fn runtime() -> tokio::runtime::Runtime {
 
 #[test]
 fn no_redirect_chain_reaches_a_forbidden_address() {
+    check_chains(CASES);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn none_of_very_many_redirect_chains_reaches_a_forbidden_address() {
+    check_chains(ALL_CHAINS);
+}
+
+fn check_chains(cases: u32) {
     let runtime = runtime();
     let names = "dns pub.example.com=93.184.215.14; dns priv.example.com=10.0.0.7; \
         dns mixed.example.com=93.184.215.14,127.0.0.1";
@@ -84,7 +98,7 @@ fn no_redirect_chain_reaches_a_forbidden_address() {
         (scenario, egress)
     });
     let chains = proptest::collection::vec(0..TARGETS.len(), 0..8);
-    let result = runner().run(&chains, |chain| {
+    let result = runner(cases).run(&chains, |chain| {
         let mut follows = true;
         let mut secure = false;
         for (position, &index) in chain.iter().enumerate() {
@@ -117,6 +131,16 @@ fn no_redirect_chain_reaches_a_forbidden_address() {
 
 #[test]
 fn no_rebinding_name_reaches_a_forbidden_address() {
+    check_rebinding(CASES);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn none_of_very_many_rebinding_names_reaches_a_forbidden_address() {
+    check_rebinding(ALL_REBINDINGS);
+}
+
+fn check_rebinding(cases: u32) {
     let runtime = runtime();
     let (scenario, egress) = runtime.block_on(async {
         let scenario = scenario("", Reply::redirect(302, "http://rebind.example.com/again")).await;
@@ -126,7 +150,7 @@ fn no_rebinding_name_reaches_a_forbidden_address() {
     let address =
         prop_oneof![4 => proptest::sample::select(PUBLIC), 1 => proptest::sample::select(FORBIDDEN)];
     let answers = proptest::collection::vec(proptest::collection::vec(address, 1..4), 1..7);
-    let result = runner().run(&answers, |answers| {
+    let result = runner(cases).run(&answers, |answers| {
         let script: Vec<String> = answers.iter().map(|addresses| addresses.join(",")).collect();
         scenario.connector.set_dns("rebind.example.com", &script.join("|")).unwrap();
         runtime.block_on(get(&egress, "http://rebind.example.com/"));
@@ -155,7 +179,7 @@ fn no_text_at_all_reaches_a_forbidden_address_or_panics() {
         (scenario, egress)
     });
     let noise = r"(https?:)?[/\\]{0,3}[a-z0-9@:.%\[\]①。\t -]{0,24}[/?#]?\PC{0,12}";
-    let result = runner().run(&noise, |text| {
+    let result = runner(CASES).run(&noise, |text| {
         runtime.block_on(get(&egress, &text));
         Ok(())
     });
