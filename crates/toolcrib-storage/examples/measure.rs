@@ -21,8 +21,9 @@ use toolcrib_storage::store::{ConversationStore, KeyStore, Page, RunStore, Store
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
-const CALLS: u32 = 500;
-const RUNS: u32 = 3_200;
+const CALLS: u32 = 200;
+/// Runs of each of those that write at once.
+const RUNS: u32 = 50;
 const MANY_RUNS: u32 = 20_000;
 const TRACES_OF_A_RUN: u32 = 10;
 
@@ -78,7 +79,7 @@ async fn runs(store: &SqliteStore, at_once: u32) -> Outcome {
             let store = store.clone();
             tokio::spawn(async move {
                 let mut times = Vec::new();
-                for number in 0..RUNS / at_once {
+                for number in 0..RUNS {
                     let begun = Instant::now();
                     let run_id = format!("{at_once}-{task}-{number}");
                     store.begin_run(start(&run_id, None, 0)).await?;
@@ -93,7 +94,7 @@ async fn runs(store: &SqliteStore, at_once: u32) -> Outcome {
     for task in tasks {
         times.extend(task.await??);
     }
-    let rate = f64::from(RUNS) / begun.elapsed().as_secs_f64();
+    let rate = f64::from(RUNS * at_once) / begun.elapsed().as_secs_f64();
     show(&format!("beginning and end of a run, {at_once} at once, {rate:.0} runs/s"), times);
     Ok(())
 }

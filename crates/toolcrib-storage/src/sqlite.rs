@@ -55,13 +55,13 @@ pub struct OpenOptions {
 /// What a finished write survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// A crash of the program, of the operating system, and the loss of power, on a disk that keeps its promises:
-    /// every commit waits until the disk has it (`synchronous = FULL`).
+    /// A crash of the program, a kill included: the operating system has every finished write. The loss of power may
+    /// undo the last moments, but never leaves half of a write (`synchronous = NORMAL`).
     #[default]
-    PowerLoss,
-    /// A crash of the program, a kill included. The loss of power may undo the last moments, but never leaves half
-    /// of a write (`synchronous = NORMAL`).
     ProcessCrash,
+    /// A crash of the program, of the operating system, and the loss of power, on a disk that keeps its promises:
+    /// every commit waits until the disk has it (`synchronous = FULL`), which takes milliseconds on most.
+    PowerLoss,
 }
 
 #[derive(Debug)]
