@@ -56,8 +56,27 @@ pub(crate) async fn enter(
         return Err(ApiError::new(CONFIDENCE_TOO_LOW, message).with_param("model"));
     }
     let messages = app.store.messages(owner, wanted).await?.ok_or_else(unknown)?;
-    let history = messages.into_iter().map(|stored| stored.message).collect();
+    let messages = messages.into_iter().map(|stored| stored.message);
+    let history = without_repeated_questions(messages, request.messages.first());
     Ok(Some(Entered { id: conversation.id, history }))
+}
+
+/// A question that got no answer and was asked again stands in the history once.
+fn without_repeated_questions(
+    messages: impl Iterator<Item = Message>,
+    next: Option<&Message>,
+) -> Vec<Message> {
+    let mut history: Vec<Message> = Vec::new();
+    for message in messages {
+        if matches!(message, Message::User(_)) && history.last() == Some(&message) {
+            continue;
+        }
+        history.push(message);
+    }
+    if next.is_some() && history.last() == next {
+        history.pop();
+    }
+    history
 }
 
 /// The beginning of the user's first message.

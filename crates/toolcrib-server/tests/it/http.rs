@@ -1,0 +1,144 @@
+//! Bad requests, and what protects the server.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::harness::Running;
+use crate::upstream::Upstream;
+
+/// Sends bytes and reads the response to its end.
+async fn raw(server: &Running, request: &str) -> String {
+    let mut stream =
+        TcpStream::connect(server.address.trim_start_matches("http://")).await.expect("connected");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response).await;
+    String::from_utf8_lossy(&response).into_owned()
+}
+
+fn post(server: &Running, body: &str, headers: &str) -> String {
+    format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        server.key,
+        body.len()
+    )
+}
+
+async fn server() -> Running {
+    let upstream = Upstream::start(vec![]).await;
+    Running::with_config(&upstream, "[server]\nmax_body_bytes = 20000\n").await
+}
+
+#[tokio::test]
+async fn bodies_that_are_wrong_get_an_error_that_says_where() {
+    let server = server().await;
+    let check = async |body: &str, status: &str, parts: &[&str]| {
+        let response = raw(&server, &post(&server, body, "")).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{body}: {response}");
+        for part in parts {
+            assert!(response.contains(part), "{body}: {response}");
+        }
+        assert!(response.contains("\"request_id\":\"req_"), "{response}");
+    };
+    check("", "400", &["invalid_json", "empty"]).await;
+    check("{", "400", &["invalid_json", "line 1"]).await;
+    check("[]", "400", &["invalid_request"]).await;
+    check("{}", "400", &["invalid_request", "messages"]).await;
+    check(r#"{"model":"openai/m","messages":"hi"}"#, "400", &["\"param\":\"messages\""]).await;
+    check(
+        r#"{"model":"openai/m","messages":[{"role":"user","content":5}]}"#,
+        "400",
+        &["messages[0].content"],
+    )
+    .await;
+    check(r#"{"model":"openai/m","messages":[{"role":"king","content":"x"}]}"#, "400", &["messages[0].role"])
+        .await;
+    check(
+        r#"{"model":"openai/m","messages":[{"role":"user","content":"x"}],"toolcrib":{"tool":[]}}"#,
+        "400",
+        &["toolcrib.tool"],
+    )
+    .await;
+    check(
+        r#"{"model":"openai/m","messages":[{"role":"user","content":"x"}],"toolcrib":{"tools":["weather"]}}"#,
+        "400",
+        &["there is no tool", "calculate"],
+    )
+    .await;
+    check(
+        r#"{"model":"openai/m","messages":[{"role":"user","content":"x"}],"toolcrib":{"conversation":"conv_x"}}"#,
+        "404",
+        &["not_found"],
+    )
+    .await;
+    check(&"x".repeat(30_000), "413", &["body_too_large", "20000"]).await;
+}
+
+#[tokio::test]
+async fn unknown_addresses_and_methods_are_told_apart() {
+    let server = server().await;
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert!(raw(&server, &get("/nowhere")).await.contains("\"code\":\"not_found\""));
+    assert!(raw(&server, &get("/v1/chat/completions")).await.contains("\"code\":\"method_not_allowed\""));
+    assert!(raw(&server, &get("/livez")).await.ends_with("ok"));
+    assert!(raw(&server, &get("/readyz")).await.ends_with("ok"));
+}
+
+#[tokio::test]
+async fn other_host_names_and_pages_of_other_sites_are_refused() {
+    let server = server().await;
+    let get = |headers: &str| format!("GET / HTTP/1.1\r\nConnection: close\r\n{headers}\r\n\r\n");
+    let refused = [
+        "Host: evil.example",
+        "Host: localhost.evil.example",
+        "Host: ",
+        "Host: localhost\r\nOrigin: http://evil.example",
+        "Host: localhost\r\nOrigin: null",
+    ];
+    for headers in refused {
+        let response = raw(&server, &get(headers)).await;
+        assert!(response.contains("403") && response.contains("wrong_host"), "{headers}: {response}");
+    }
+    assert!(
+        raw(&server, &get("Host: localhost:1\r\nOrigin: http://localhost:1"))
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+}
+
+#[tokio::test]
+async fn the_page_needs_no_key_on_loopback_and_its_session_opens_the_api() {
+    let server = server().await;
+    let page = raw(&server, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").await;
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("<title>"), "{page}");
+    let lower = page.to_lowercase();
+    assert!(lower.contains("content-security-policy: default-src 'none'"), "{page}");
+    assert!(lower.contains("httponly; samesite=strict"), "{page}");
+    let cookie =
+        page.split("toolcrib_session=").nth(1).and_then(|rest| rest.split(';').next()).expect("a session");
+    let with = |session: &str| {
+        format!(
+            "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nCookie: toolcrib_session={session}\r\n\r\n"
+        )
+    };
+    assert!(raw(&server, &with(cookie)).await.starts_with("HTTP/1.1 200"));
+    assert!(raw(&server, &with("guessed")).await.starts_with("HTTP/1.1 401"));
+    for (path, part) in
+        [("/assets/app.js", "javascript"), ("/assets/app.css", "css"), ("/assets/icon.svg", "svg")]
+    {
+        let asset =
+            raw(&server, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"))
+                .await;
+        assert!(asset.starts_with("HTTP/1.1 200") && asset.contains(part), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_never_arrives_is_not_waited_for() {
+    let upstream = Upstream::start(vec![]).await;
+    let server = Running::with_config(&upstream, "[server]\nbody_seconds = 1\n").await;
+    let request = post(&server, "", "").replace("Content-Length: 0", "Content-Length: 100");
+    let response = raw(&server, &request).await;
+    assert!(response.starts_with("HTTP/1.1 408") && response.contains("body_timeout"), "{response}");
+}
