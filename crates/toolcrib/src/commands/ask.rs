@@ -122,6 +122,8 @@ impl Answer {
         }
         if let Some(text) = chunk["choices"][0]["delta"]["content"].as_str() {
             self.text.push_str(text);
+            // Calls were shown on lines of their own: the blank line between rounds is already there.
+            let text = if self.line_open { text } else { text.trim_start_matches('\n') };
             if !quiet && !text.is_empty() {
                 output::text(text);
                 self.line_open = !text.ends_with('\n');

@@ -76,7 +76,7 @@ async fn welcome(place: &Place, server: &Server, first_key: Option<&str>) {
     let program = place.program();
     output::line("\nThree things to try:");
     output::line(format!("  open {address} in a browser"));
-    output::line(format!("  {program} ask \"What is 12.5 % of 80, and what time is it in Tokyo?\""));
+    output::line(format!("  {program} ask \"What time is it in Tokyo?\""));
     output::line(format!(
         "  curl {address}/v1/chat/completions -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\"
     ));
