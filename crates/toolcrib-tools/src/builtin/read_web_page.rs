@@ -176,15 +176,10 @@ fn accept_language(locale: &str) -> Option<String> {
     if !is_tag {
         return None;
     }
-    let language = tag.split('-').next().unwrap_or_default().to_owned();
-    let mut choices = tag.clone();
-    if language != tag {
-        choices.push_str(&format!(",{language};q=0.9"));
-    }
-    if !language.eq_ignore_ascii_case("en") {
-        choices.push_str(",en;q=0.5");
-    }
-    Some(choices)
+    let language = tag.split('-').next().unwrap_or_default();
+    let broader = (language != tag).then(|| format!(",{language};q=0.9"));
+    let english = if language.eq_ignore_ascii_case("en") { "" } else { ",en;q=0.5" };
+    Some(format!("{tag}{}{english}", broader.unwrap_or_default()))
 }
 
 /// The page as a source: its title, or its URL when it has none.

@@ -46,7 +46,7 @@ pub(crate) fn context(allowed_hosts: &str, trusted: bool) -> ToolContext {
         cancellation: CancellationToken::new(),
         progress: Progress::ignored(),
         clock: Arc::new(TestClock(Instant::now())),
-        time_left: Duration::from_secs(60),
+        time_left: Duration::from_mins(1),
         result_characters_left: 100_000,
     }
 }

@@ -53,11 +53,13 @@ async fn check(case: &UrlCase) -> Result<(), String> {
     match (case.expected, result) {
         (Expected::Allow, Ok(output)) => {
             let demanded = if reached_private { Confidence::High } else { Confidence::None };
-            match output.required_confidence == demanded && output.untrusted && output.sources.len() == 1 {
-                true => Ok(()),
-                false => Err(format!("wrong labels: {output:?}")),
+            if output.required_confidence == demanded && output.untrusted && output.sources.len() == 1 {
+                Ok(())
+            } else {
+                Err(format!("wrong labels: {output:?}"))
             }
         }
+        (Expected::Allow, Err(error)) if ends_with_status(case, &error) => Ok(()),
         (Expected::Allow, Err(error)) => Err(format!("not fetched: {error}")),
         (Expected::Block | Expected::RejectParse, Ok(output)) => Err(format!("fetched {:?}", output.sources)),
         (
@@ -65,6 +67,14 @@ async fn check(case: &UrlCase) -> Result<(), String> {
             Err(ToolError::Blocked { .. } | ToolError::Failed { .. }),
         ) => Ok(()),
     }
+}
+
+/// Whether the chain was followed to a last answer that is no page, and the model is told its status.
+fn ends_with_status(case: &UrlCase, error: &ToolError) -> bool {
+    let Some(last) = case.fixture.hops.last() else { return false };
+    let is_final = last.locations.is_empty() || matches!(last.status, 300 | 304);
+    let told = format!("answered with HTTP status {}", last.status);
+    is_final && matches!(error, ToolError::Failed { for_model, .. } if for_model.contains(&told))
 }
 
 /// Nothing of an address, and no query, in what the model reads.

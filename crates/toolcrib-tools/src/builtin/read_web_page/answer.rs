@@ -52,9 +52,9 @@ struct Written<'p> {
 #[derive(Serialize)]
 struct Content<'p> {
     text: &'p str,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'p str>,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'p str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     authors: &'p [String],
@@ -62,15 +62,15 @@ struct Content<'p> {
 
 #[derive(Serialize)]
 struct Metadata<'p> {
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<&'p str>,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     published_time: Option<&'p str>,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     modified_time: Option<&'p str>,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     media_type: Option<&'p str>,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     site_name: Option<&'p str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -92,8 +92,9 @@ struct Heading<'p> {
     text: &'p str,
 }
 
-fn is_empty(text: &Option<&str>) -> bool {
-    text.is_none_or(|text| text.trim().is_empty())
+/// A text that says something.
+fn filled(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.trim().is_empty())
 }
 
 /// The part of the page that is wanted and fits.
@@ -117,7 +118,7 @@ pub(super) fn answer(page: &Page, wanted: &Wanted) -> Result<Answer, ToolError> 
             return Ok(Answer { value, truncation: truncation(&excerpt) });
         }
         let overshoot = written - wanted.room;
-        // Escapes make the written text longer than the content, so the overshoot is cut twice over at the end.
+        // Cutting at a paragraph loses a little more; an overshoot that escapes caused shrinks with the content.
         let smaller = excerpt.text.chars().count().saturating_sub(overshoot + overshoot / 4 + 64);
         if smaller >= LEAST_CHARACTERS {
             characters = smaller;
@@ -157,16 +158,16 @@ fn write(page: &Page, wanted: &Wanted, excerpt: &Excerpt, listed: usize) -> Resu
         retrieved_at: page.retrieved_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         content: Content {
             text: &excerpt.text,
-            title: found.title.as_deref(),
-            description: found.description.as_deref(),
+            title: filled(found.title.as_ref()),
+            description: filled(found.description.as_ref()),
             authors: &found.authors,
         },
         metadata: Metadata {
-            language: found.language.as_deref(),
-            published_time: found.published.as_deref(),
-            modified_time: found.modified.as_deref(),
-            media_type: found.media_type.as_deref(),
-            site_name: found.site_name.as_deref(),
+            language: filled(found.language.as_ref()),
+            published_time: filled(found.published.as_ref()),
+            modified_time: filled(found.modified.as_ref()),
+            media_type: filled(found.media_type.as_ref()),
+            site_name: filled(found.site_name.as_ref()),
             warnings: warnings(document, wanted, excerpt, links.len(), outline.len()),
             total_characters: excerpt.total_characters,
             returned_characters: excerpt.returned_characters,
