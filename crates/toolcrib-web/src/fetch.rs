@@ -71,7 +71,7 @@ pub async fn fetch_document(
     tokio::select! {
         biased;
         () = cancellation.cancelled() => Err(FetchError::Cancelled { url: SafeUrl::from_text(url) }.into()),
-        read = reading => read.unwrap_or_else(|_| Err(PageError::Internal)),
+        read = reading => read.unwrap_or(Err(PageError::Internal)),
     }
 }
 
@@ -117,14 +117,11 @@ impl Doorkeeper {
     /// Names the type that was refused.
     fn explain(&self, error: FetchError) -> PageError {
         let shown = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (error, shown) {
-            (FetchError::UnsupportedMediaType { .. }, Some(media_type)) => {
-                PageError::Unsupported { media_type }
+        match error {
+            FetchError::UnsupportedMediaType { media_type, .. } => {
+                PageError::Unsupported { media_type: shown.unwrap_or(media_type) }
             }
-            (FetchError::UnsupportedMediaType { media_type, .. }, None) => {
-                PageError::Unsupported { media_type }
-            }
-            (error, _) => PageError::Fetch(error),
+            error => PageError::Fetch(error),
         }
     }
 }

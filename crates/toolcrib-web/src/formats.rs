@@ -63,7 +63,8 @@ fn format_of(media_type: &str) -> Option<Format> {
         ("text" | "application", "xml" | "rss+xml" | "atom+xml" | "rdf+xml" | "x-rss+xml") => {
             Some(Format::Xml)
         }
-        ("text", "event-stream" | "rtf") => None,
+        ("text", "event-stream" | "rtf")
+        | ("image" | "audio" | "video" | "font" | "model" | "multipart", _) => None,
         ("text", _)
         | (
             "application",
@@ -71,7 +72,6 @@ fn format_of(media_type: &str) -> Option<Format> {
             | "toml" | "sql" | "javascript" | "x-javascript" | "ecmascript" | "x-sh" | "x-tex" | "x-latex"
             | "json5",
         ) => Some(Format::Text),
-        ("image" | "audio" | "video" | "font" | "model" | "multipart", _) => None,
         (_, other) if other.ends_with("+json") || other.ends_with("+yaml") => Some(Format::Text),
         (_, other) if other.ends_with("+xml") => Some(Format::Xml),
         _ => None,
@@ -123,9 +123,9 @@ fn sniff(head: &[u8]) -> Result<(Format, &'static str), PageError> {
     }
     let text = String::from_utf8_lossy(&without_zeros).to_ascii_lowercase();
     let text = text.trim_start_matches(['\u{FEFF}', '\u{FFFD}']).trim_start();
-    Ok(if text.starts_with("<?xml") && !text.contains("<html") {
-        (Format::Xml, "application/xml")
-    } else if ["<rss", "<feed", "<rdf:rdf"].iter().any(|start| text.starts_with(start)) {
+    let is_xml = text.starts_with("<?xml") && !text.contains("<html");
+    let is_feed = ["<rss", "<feed", "<rdf:rdf"].iter().any(|start| text.starts_with(start));
+    Ok(if is_xml || is_feed {
         (Format::Xml, "application/xml")
     } else if looks_like_html(text) {
         (Format::Html, "text/html")
@@ -181,7 +181,7 @@ fn binary_type(head: &[u8]) -> Option<&'static str> {
         (b"{\\rtf", "application/rtf"),
     ];
     let found = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature)).map(|(_, name)| *name);
-    found.or_else(|| match head {
+    found.or(match head {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
         [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("video/mp4"),
         _ => None,

@@ -4,18 +4,29 @@
 
 use super::dom::{Dom, Marks, NodeId, Tag};
 use super::hidden::is_dialog;
+use super::main_content::is_article_body;
 use super::page::{Page, Weights};
 use super::words::{Purposes, any_class};
+
+/// Prose that makes an article one that comments can belong to.
+const ARTICLE_PROSE: u32 = 400;
 
 /// Marks elements that are around the content for certain, or probably.
 pub(super) fn mark(page: &mut Page) {
     let weights = page.weigh(Marks::DEAD.union(Marks::HIDDEN));
     let main_heading = main_heading(page, &weights);
+    let articles: Vec<NodeId> = page
+        .order
+        .iter()
+        .copied()
+        .filter(|&id| page.dom.tag(id) == Tag::Article || is_article_body(&page.dom, id))
+        .filter(|&id| weights.prose(id) >= ARTICLE_PROSE)
+        .collect();
     let verdicts: Vec<(NodeId, Marks)> = page
         .order
         .iter()
         .filter(|&&id| page.dom.element(id).is_some())
-        .filter_map(|&id| Some((id, judge(page, &weights, main_heading, id)?)))
+        .filter_map(|&id| Some((id, judge(page, &weights, main_heading, &articles, id)?)))
         .collect();
     for (id, marks) in verdicts {
         page.dom.mark(id, marks);
@@ -39,7 +50,13 @@ pub(super) fn main_heading(page: &Page, weights: &Weights) -> Option<NodeId> {
     if in_site_header { headings.next().or(Some(first)) } else { Some(first) }
 }
 
-fn judge(page: &Page, weights: &Weights, main_heading: Option<NodeId>, id: NodeId) -> Option<Marks> {
+fn judge(
+    page: &Page,
+    weights: &Weights,
+    main_heading: Option<NodeId>,
+    articles: &[NodeId],
+    id: NodeId,
+) -> Option<Marks> {
     let dom = &page.dom;
     let tag = dom.tag(id);
     if matches!(tag, Tag::Html | Tag::Body | Tag::Main | Tag::Head) || weights.is_skipped(id) {
@@ -54,12 +71,32 @@ fn judge(page: &Page, weights: &Weights, main_heading: Option<NodeId>, id: NodeI
     if purposes.intersects(Purposes::CONSENT) && !holds_heading && tag != Tag::Article && tag != Tag::A {
         return Some(Marks::AROUND);
     }
+    if !holds_heading
+        && purposes.intersects(Purposes::COMMENTS)
+        && stands_by_article(page, weights, articles, id)
+    {
+        return Some(Marks::DOUBTFUL);
+    }
     if holds_heading || holds_most(weights, page.body, id) {
         return None;
     }
     judge_tag(page, weights, id, tag)
         .or_else(|| judge_role(dom.attribute(id, "role")?))
         .or_else(|| judge_purposes(page, weights, id, tag, purposes))
+}
+
+/// Whether an article of some length stands beside or around an element. Its comments can be longer than it
+/// is, and still are not what the page is about; in a thread without an article they are.
+fn stands_by_article(page: &Page, weights: &Weights, articles: &[NodeId], id: NodeId) -> bool {
+    let contains = |outer: NodeId, inner: NodeId| page.dom.ancestors(inner).any(|ancestor| ancestor == outer);
+    articles.iter().any(|&article| {
+        let own = if contains(article, id) {
+            weights.prose(article).saturating_sub(weights.prose(id))
+        } else {
+            weights.prose(article)
+        };
+        article != id && !contains(id, article) && own >= ARTICLE_PROSE
+    })
 }
 
 /// Whether more than a third of the page's prose stands in here.
@@ -72,10 +109,9 @@ fn judge_tag(page: &Page, weights: &Weights, id: NodeId, tag: Tag) -> Option<Mar
     let dom = &page.dom;
     let inside = |wanted: &[Tag]| dom.ancestors(id).any(|ancestor| wanted.contains(&dom.tag(ancestor)));
     match tag {
-        Tag::Nav | Tag::Menu => Some(Marks::AROUND),
         Tag::Footer if inside(&[Tag::Blockquote, Tag::Figure]) => None,
         Tag::Footer if inside(&[Tag::Article, Tag::Main]) => Some(Marks::DOUBTFUL),
-        Tag::Footer => Some(Marks::AROUND),
+        Tag::Nav | Tag::Menu | Tag::Footer => Some(Marks::AROUND),
         Tag::Header if inside(&[Tag::Main, Tag::Article, Tag::Section]) => None,
         Tag::Header => (weights.prose(id) < 200).then_some(Marks::AROUND),
         Tag::Aside if page.purposes(id).intersects(Purposes::NOTE) && !weights.is_mostly_links(id, 50) => {
@@ -83,7 +119,6 @@ fn judge_tag(page: &Page, weights: &Weights, id: NodeId, tag: Tag) -> Option<Mar
         }
         Tag::Aside => Some(Marks::DOUBTFUL),
         Tag::Form => (!holds_text(weights, id)).then_some(Marks::AROUND),
-        Tag::Iframe => None,
         _ => None,
     }
 }

@@ -6,6 +6,118 @@ use super::dom::{Dom, Marks, NodeId, Tag};
 use super::markdown::escape::longest_run;
 use super::words::any_class;
 
+/// Languages that a bare class names; other words there are mostly about looks.
+const KNOWN: &[&str] = &[
+    "ada",
+    "asm",
+    "awk",
+    "bash",
+    "bat",
+    "c",
+    "c#",
+    "c++",
+    "clojure",
+    "cmake",
+    "console",
+    "cpp",
+    "csharp",
+    "css",
+    "csv",
+    "d",
+    "dart",
+    "diff",
+    "docker",
+    "dockerfile",
+    "elixir",
+    "elm",
+    "erlang",
+    "fish",
+    "fortran",
+    "fsharp",
+    "gherkin",
+    "glsl",
+    "go",
+    "gradle",
+    "graphql",
+    "groovy",
+    "haskell",
+    "hcl",
+    "html",
+    "http",
+    "ini",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "jsonc",
+    "json5",
+    "jsx",
+    "julia",
+    "kotlin",
+    "latex",
+    "less",
+    "lisp",
+    "lua",
+    "make",
+    "makefile",
+    "markdown",
+    "matlab",
+    "md",
+    "mermaid",
+    "nginx",
+    "nim",
+    "nix",
+    "objc",
+    "objective-c",
+    "ocaml",
+    "pascal",
+    "perl",
+    "php",
+    "powershell",
+    "prolog",
+    "properties",
+    "protobuf",
+    "py",
+    "pycon",
+    "python",
+    "python3",
+    "r",
+    "rb",
+    "rs",
+    "ruby",
+    "rust",
+    "sass",
+    "scala",
+    "scheme",
+    "scss",
+    "sh",
+    "shell",
+    "shell-session",
+    "solidity",
+    "sql",
+    "svelte",
+    "swift",
+    "tcl",
+    "terraform",
+    "tex",
+    "toml",
+    "ts",
+    "tsx",
+    "typescript",
+    "vb",
+    "vbnet",
+    "verilog",
+    "vhdl",
+    "vim",
+    "vue",
+    "wasm",
+    "xml",
+    "yaml",
+    "yml",
+    "zig",
+    "zsh",
+];
+
 /// A code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CodeBlock {
@@ -26,10 +138,10 @@ impl CodeBlock {
 pub(super) fn code_block(dom: &Dom, id: NodeId) -> Option<CodeBlock> {
     let mut text = String::new();
     push_code(dom, id, &mut text);
-    finish(text, language(dom, id))
+    finish(&text, language(dom, id))
 }
 
-fn finish(text: String, language: Option<String>) -> Option<CodeBlock> {
+fn finish(text: &str, language: Option<String>) -> Option<CodeBlock> {
     let text = text.replace('\u{A0}', " ").replace(['\u{200B}', '\u{FEFF}'], "").replace("\r\n", "\n");
     let text = text.trim_end();
     let start = text.find(|character: char| !matches!(character, '\n' | '\r')).unwrap_or(0);
@@ -184,7 +296,7 @@ pub(super) fn code_table(dom: &Dom, table: NodeId) -> Option<CodeBlock> {
         }
         language = language.or_else(|| dom.find(id, Tag::Pre).and_then(|pre| self::language(dom, pre)));
     }
-    finish(text, language.or_else(|| self::language(dom, table)))
+    finish(&text, language.or_else(|| self::language(dom, table)))
 }
 
 /// Whether a table is only a frame around one code block.
@@ -284,115 +396,5 @@ fn valid_language(word: &str) -> Option<String> {
 }
 
 fn is_known(word: &str) -> bool {
-    matches!(
-        word,
-        "ada"
-            | "asm"
-            | "awk"
-            | "bash"
-            | "bat"
-            | "c"
-            | "c#"
-            | "c++"
-            | "clojure"
-            | "cmake"
-            | "console"
-            | "cpp"
-            | "csharp"
-            | "css"
-            | "csv"
-            | "d"
-            | "dart"
-            | "diff"
-            | "docker"
-            | "dockerfile"
-            | "elixir"
-            | "elm"
-            | "erlang"
-            | "fish"
-            | "fortran"
-            | "fsharp"
-            | "gherkin"
-            | "glsl"
-            | "go"
-            | "gradle"
-            | "graphql"
-            | "groovy"
-            | "haskell"
-            | "hcl"
-            | "html"
-            | "http"
-            | "ini"
-            | "java"
-            | "javascript"
-            | "js"
-            | "json"
-            | "jsonc"
-            | "json5"
-            | "jsx"
-            | "julia"
-            | "kotlin"
-            | "latex"
-            | "less"
-            | "lisp"
-            | "lua"
-            | "make"
-            | "makefile"
-            | "markdown"
-            | "matlab"
-            | "md"
-            | "mermaid"
-            | "nginx"
-            | "nim"
-            | "nix"
-            | "objc"
-            | "objective-c"
-            | "ocaml"
-            | "pascal"
-            | "perl"
-            | "php"
-            | "powershell"
-            | "prolog"
-            | "properties"
-            | "protobuf"
-            | "py"
-            | "pycon"
-            | "python"
-            | "python3"
-            | "r"
-            | "rb"
-            | "rs"
-            | "ruby"
-            | "rust"
-            | "sass"
-            | "scala"
-            | "scheme"
-            | "scss"
-            | "sh"
-            | "shell"
-            | "shell-session"
-            | "solidity"
-            | "sql"
-            | "svelte"
-            | "swift"
-            | "tcl"
-            | "terraform"
-            | "tex"
-            | "toml"
-            | "ts"
-            | "tsx"
-            | "typescript"
-            | "vb"
-            | "vbnet"
-            | "verilog"
-            | "vhdl"
-            | "vim"
-            | "vue"
-            | "wasm"
-            | "xml"
-            | "yaml"
-            | "yml"
-            | "zig"
-            | "zsh"
-    )
+    KNOWN.contains(&word)
 }

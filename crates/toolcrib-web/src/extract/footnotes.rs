@@ -103,15 +103,12 @@ fn decoded(fragment: &str) -> String {
     let mut index = 0;
     while index < bytes.len() {
         let hex = fragment.get(index + 1..index + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match hex.filter(|_| bytes[index] == b'%') {
-            Some(byte) => {
-                out.push(byte);
-                index += 3;
-            }
-            None => {
-                out.push(bytes[index]);
-                index += 1;
-            }
+        if let Some(byte) = hex.filter(|_| bytes[index] == b'%') {
+            out.push(byte);
+            index += 3;
+        } else {
+            out.push(bytes[index]);
+            index += 1;
         }
     }
     String::from_utf8_lossy(&out).into_owned()

@@ -13,9 +13,9 @@ pub(super) fn mark(page: &mut Page) {
     let rules = HidingRules::read(&page.dom);
     mark_dead(page);
     mark_noscript(page);
-    mark_hidden_by(page, |page, id| is_hidden_by_markup(page, id));
+    mark_hidden_by(page, is_hidden_by_markup);
     mark_hidden_by(page, |page, id| rules.hide(&page.dom, id) && !is_tab(page, id));
-    mark_hidden_by(page, |page, id| is_hidden_by_class(page, id));
+    mark_hidden_by(page, is_hidden_by_class);
     mark_hidden_by(page, |page, id| {
         page.dom.attribute(id, "aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"))
             || page.dom.has_attribute(id, "inert")
@@ -181,7 +181,8 @@ fn mark_noscript(page: &mut Page) {
     let is_content = within >= 100 && u64::from(within) > u64::from(outside) * 2;
     for id in all {
         let holds_picture = weights.text(id) == 0 && page.dom.find(id, Tag::Img).is_some();
-        if !holds_picture && !(is_content && weights.prose(id) >= 50) {
+        let shows = holds_picture || (is_content && weights.prose(id) >= 50);
+        if !shows {
             page.dom.mark(id, Marks::HIDDEN);
         }
     }

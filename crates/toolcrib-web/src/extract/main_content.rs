@@ -64,7 +64,7 @@ fn named(page: &Page, weights: &Weights) -> Option<NodeId> {
 }
 
 /// Containers that publishing systems use for the text of one article or document.
-fn is_article_body(dom: &Dom, id: NodeId) -> bool {
+pub(super) fn is_article_body(dom: &Dom, id: NodeId) -> bool {
     if dom
         .attribute(id, "itemprop")
         .is_some_and(|value| value.split_ascii_whitespace().any(|p| p == "articleBody"))

@@ -1,6 +1,6 @@
 //! Formulas as TeX, each once, whatever copies a page holds of them.
 //!
-//! Invariant: a formula comes from the best copy (TeX annotation, script, alternative text, MathML), and the
+//! Invariant: a formula comes from the best copy (TeX annotation, script, alternative text, `MathML`), and the
 //! other copies beside it are dropped.
 
 use super::dom::{Dom, NodeId, Tag, fold_white_space};
@@ -98,7 +98,7 @@ fn by_class(dom: &Dom, id: NodeId) -> Option<Math> {
         || has("MathJax_CHTML")
         || has("MathJax_SVG_Display")
     {
-        // The source stands in a script right behind, or as MathML within.
+        // The source stands in a script right behind, or as `MathML` within.
         let script_follows = std::iter::successors(dom.next(id), |&next| dom.next(next))
             .take(4)
             .any(|next| matches!(script(dom, next), Some(Math::Formula { .. })));
@@ -142,7 +142,7 @@ fn math_element(dom: &Dom, id: NodeId) -> Option<String> {
         .filter(|tex| !tex.trim().is_empty())
 }
 
-/// Presentation MathML as TeX, for the elements that most formulas consist of.
+/// Presentation `MathML` as TeX, for the elements that most formulas consist of.
 fn spelled_out(dom: &Dom, id: NodeId, depth: u32) -> String {
     if let Some(text) = dom.text(id) {
         return text.trim().to_owned();

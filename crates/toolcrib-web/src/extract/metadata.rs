@@ -72,21 +72,21 @@ pub(super) fn read(page: &Page, data: &StructuredData, url: &Url) -> Metadata {
         .and_then(|address| url.join(&address).ok())
         .filter(|address| matches!(address.scheme(), "http" | "https"));
     Metadata {
-        title: title.and_then(clean),
-        description: description.and_then(clean),
+        title: title.as_deref().and_then(clean),
+        description: description.as_deref().and_then(clean),
         authors: authors(data, &source),
-        language: language.and_then(clean),
-        published: published.and_then(clean),
-        modified: modified.and_then(clean),
-        site_name: site_name.and_then(clean),
+        language: language.as_deref().and_then(clean),
+        published: published.as_deref().and_then(clean),
+        modified: modified.as_deref().and_then(clean),
+        site_name: site_name.as_deref().and_then(clean),
         canonical,
         media_type: None,
     }
 }
 
 /// Folds white space and cuts to the limit; `None` when nothing is left.
-pub(super) fn clean(value: String) -> Option<String> {
-    let folded = fold_white_space(&value);
+fn clean(value: &str) -> Option<String> {
+    let folded = fold_white_space(value);
     let end = folded.char_indices().nth(MAX_FIELD_CHARACTERS).map_or(folded.len(), |(index, _)| index);
     (!folded.is_empty()).then(|| folded[..end].to_owned())
 }
@@ -102,15 +102,15 @@ fn authors(data: &StructuredData, source: &Source<'_>) -> Vec<String> {
         source.properties("author"),
     ]
     .into_iter()
-    .map(names)
+    .map(|values| names(&values))
     .find(|names| !names.is_empty())
     .unwrap_or_default()
 }
 
 /// Cleaned names, each once, without addresses.
-fn names(values: Vec<String>) -> Vec<String> {
+fn names(values: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for value in values.into_iter().filter_map(clean) {
+    for value in values.iter().filter_map(|value| clean(value)) {
         let name = value.strip_prefix("By ").or_else(|| value.strip_prefix("by ")).unwrap_or(&value).trim();
         let is_address = name.contains("://") || name.starts_with("www.") || name.starts_with('/');
         let known = names.iter().any(|other| other.eq_ignore_ascii_case(name));

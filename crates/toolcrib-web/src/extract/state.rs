@@ -125,10 +125,8 @@ fn collect(value: &Value, parts: &mut Vec<Part>) {
             Value::String(text) => {
                 if (text.starts_with('{') || text.starts_with('[')) && text.len() > 40 {
                     nested.push(text);
-                } else if let Some(part) = part_of(key, text) {
-                    if !parts.contains(&part) {
-                        parts.push(part);
-                    }
+                } else if let Some(part) = part_of(key, text).filter(|part| !parts.contains(part)) {
+                    parts.push(part);
                 }
             }
             Value::Array(values) => waiting.extend(values.iter().rev().map(|value| (key, value, depth + 1))),

@@ -23,7 +23,7 @@ struct Cell {
 /// The rows of one table, without those of tables within it.
 #[derive(Debug, Default)]
 struct Rows {
-    rows: Vec<Vec<Cell>>,
+    lines: Vec<Vec<Cell>>,
     /// How many rows at the top stand in `thead`.
     head: usize,
     caption: Option<NodeId>,
@@ -60,7 +60,7 @@ impl Rows {
                         }
                     }
                     if section == Tag::Thead {
-                        found.head = found.rows.len();
+                        found.head = found.lines.len();
                     }
                 }
                 _ => {}
@@ -70,7 +70,7 @@ impl Rows {
     }
 
     fn add(&mut self, dom: &Dom, row: NodeId, excluded: Marks) {
-        if self.rows.len() >= MAX_ROWS {
+        if self.lines.len() >= MAX_ROWS {
             return;
         }
         let span = |id, name, limit: usize| {
@@ -89,7 +89,7 @@ impl Rows {
             })
             .collect();
         if !cells.is_empty() {
-            self.rows.push(cells);
+            self.lines.push(cells);
         }
     }
 
@@ -98,9 +98,13 @@ impl Rows {
         if dom.attribute(table, "role").is_some_and(|role| matches!(role, "presentation" | "none")) {
             return true;
         }
-        let cells = || self.rows.iter().flatten();
-        let widest =
-            self.rows.iter().map(|row| row.iter().map(|cell| cell.columns).sum::<usize>()).max().unwrap_or(0);
+        let cells = || self.lines.iter().flatten();
+        let widest = self
+            .lines
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.columns).sum::<usize>())
+            .max()
+            .unwrap_or(0);
         if widest <= 1 {
             return true;
         }
@@ -115,7 +119,7 @@ impl Rows {
             return false;
         }
         let long = cells().any(|cell| dom.folded_text(cell.id).chars().count() > 600);
-        self.rows.len() <= 1
+        self.lines.len() <= 1
             || long
             || holds(&[
                 Tag::H1,
@@ -135,7 +139,7 @@ fn dissolve(writer: &mut Writer<'_>, rows: &Rows, out: &mut Vec<Block>) {
     if let Some(caption) = rows.caption {
         writer.children(caption, out);
     }
-    for row in &rows.rows {
+    for row in &rows.lines {
         let inline = row.iter().all(|cell| !writer.holds_block(cell.id));
         if inline && row.len() > 1 {
             // Short cells side by side read as one line.
@@ -158,7 +162,7 @@ fn grid(writer: &mut Writer<'_>, rows: &Rows) -> String {
     let mut lines: Vec<Vec<String>> = Vec::new();
     // Per column, what a cell above still fills: rows left, and its text.
     let mut above: Vec<(usize, String)> = Vec::new();
-    for row in &rows.rows {
+    for row in &rows.lines {
         let mut line: Vec<String> = Vec::new();
         for cell in row {
             fill_from_above(&mut line, &mut above);
@@ -195,13 +199,13 @@ fn fill_from_above(line: &mut Vec<String>, above: &mut [(usize, String)]) {
 /// How many rows at the top are the header; 0 when the first column holds the headers.
 fn head_rows(rows: &Rows) -> usize {
     if rows.head > 0 {
-        return rows.head.min(rows.rows.len());
+        return rows.head.min(rows.lines.len());
     }
-    let Some(first) = rows.rows.first() else { return 0 };
-    if first.iter().all(|cell| cell.header) && (first.len() > 1 || rows.rows.len() > 1) {
+    let Some(first) = rows.lines.first() else { return 0 };
+    if first.iter().all(|cell| cell.header) && (first.len() > 1 || rows.lines.len() > 1) {
         return 1;
     }
-    let has_row_headers = rows.rows.iter().any(|row| row.first().is_some_and(|cell| cell.header));
+    let has_row_headers = rows.lines.iter().any(|row| row.first().is_some_and(|cell| cell.header));
     usize::from(!has_row_headers)
 }
 

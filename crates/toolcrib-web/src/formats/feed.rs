@@ -40,7 +40,7 @@ pub(crate) fn read(source: &str, url: &Url) -> Document {
     match root_name(source).as_deref() {
         Some("html") => html::read(source, url),
         Some("rss" | "feed" | "rdf") => match parse(source) {
-            Some(feed) => document(feed, url),
+            Some(feed) => document(&feed, url),
             None => text::read(source, url),
         },
         _ => text::read(source, url),
@@ -109,11 +109,11 @@ fn parse(source: &str) -> Option<Feed> {
             Ok(Event::End(_)) => {
                 let Some(name) = path.pop() else { break };
                 if markup.is_some_and(|depth| path.len() > depth) {
-                    field.push_str(&format!("</{name}>"));
+                    field.extend(["</", &name, ">"]);
                     continue;
                 }
                 markup = None;
-                end(&mut feed, &name, path.last().map_or("", String::as_str), std::mem::take(&mut field));
+                end(&mut feed, &name, path.last().map_or("", String::as_str), &std::mem::take(&mut field));
                 if feed.entries.len() > MAX_ENTRIES {
                     break;
                 }
@@ -158,7 +158,7 @@ fn open_markup(field: &mut String, element: &BytesStart<'_>) {
     field.push_str(&local_name(element));
     for name in ["href", "src", "alt", "class", "start", "colspan", "rowspan"] {
         if let Some(value) = attribute(element, name) {
-            field.push_str(&format!(" {name}=\"{}\"", quick_xml::escape::escape(&value)));
+            field.extend([" ", name, "=\"", &quick_xml::escape::escape(&value), "\""]);
         }
     }
     field.push('>');
@@ -208,15 +208,15 @@ fn begin(feed: &mut Feed, name: &str, element: &BytesStart<'_>) {
     }
 }
 
-fn end(feed: &mut Feed, name: &str, parent: &str, value: String) {
-    let value = value.trim().to_owned();
+fn end(feed: &mut Feed, name: &str, parent: &str, value: &str) {
+    let value = value.trim();
     if value.is_empty() || matches!(parent, "image" | "textinput" | "source") {
         return;
     }
     let about_feed = matches!(parent, "channel" | "feed") && feed.entries.is_empty()
         || (matches!(parent, "channel" | "feed") && !matches!(name, "item" | "entry"));
     if name == "language" && about_feed {
-        feed.language = Some(value);
+        feed.language = Some(value.to_owned());
         return;
     }
     let entry = if about_feed { &mut feed.about } else { feed.entries.last_mut().unwrap_or(&mut feed.about) };
@@ -232,12 +232,12 @@ fn end(feed: &mut Feed, name: &str, parent: &str, value: String) {
         _ => return,
     };
     if slot.is_empty() {
-        *slot = value;
+        value.clone_into(slot);
     }
 }
 
 /// The feed as Markdown: a heading, and each entry under a heading of its own.
-fn document(feed: Feed, url: &Url) -> Document {
+fn document(feed: &Feed, url: &Url) -> Document {
     let base = url.join(&feed.about.link).unwrap_or_else(|_| url.clone());
     let mut blocks = Vec::new();
     let mut links = Vec::new();

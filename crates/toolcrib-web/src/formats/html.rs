@@ -5,7 +5,7 @@
 
 use url::Url;
 
-use crate::document::{Document, Warning};
+use crate::document::{Document, Status, Warning};
 use crate::extract;
 
 /// The page as a document.
@@ -15,7 +15,7 @@ pub(crate) fn read(text: &str, url: &Url) -> Document {
     document.metadata = extracted.metadata;
     document.links = extracted.links;
     document.outline = extracted.outline;
-    if extracted.lenient {
+    if extracted.lenient && document.status != Status::Empty {
         document.warn(Warning::LenientExtraction);
     }
     document

@@ -1,5 +1,6 @@
 //! Every page of `tests/cases/pages` has the properties that `cases.json` names.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use regex::Regex;
@@ -63,12 +64,14 @@ fn check_folder(folder: &str) {
         let document = read_document(&bytes, case["content_type"].as_str(), &url).unwrap();
         let faults = faults(case, &document.markdown);
         if !faults.is_empty() {
-            report += &format!(
-                "\n=== {id} ({})\n{}\n--- Markdown:\n{}\n",
+            writeln!(
+                report,
+                "\n=== {id} ({})\n{}\n--- Markdown:\n{}",
                 document.route.as_str(),
                 faults.join("\n"),
                 document.markdown
-            );
+            )
+            .unwrap();
         }
     }
     let pages = std::fs::read_dir(&folder).unwrap().filter(|entry| {

@@ -74,7 +74,7 @@ async fn unreadable_types_are_refused_by_name() {
 #[tokio::test]
 async fn what_breaks_off_is_partial() {
     let words = "<p>words that fill the page</p>".repeat(4_000);
-    let budgets = Budgets { decoded: 64 * 1024, ..Budgets::default() };
+    let budgets = Budgets { decoded_bytes: 64 * 1024, ..Budgets::default() };
     let settings = EgressSettings { budgets, ..EgressSettings::default() };
     let document = fetch_with(FIXTURE, Reply::html(words), settings).await.unwrap();
     assert_eq!(document.status, Status::Partial);

@@ -19,13 +19,13 @@ fn deep_nesting_is_flattened_and_keeps_its_text() {
         let open = format!("<{tag}>");
         let source = format!(
             "<p>before</p>{}deep words{}<p>after</p>",
-            open.repeat(120_000),
-            format!("</{name}>").repeat(120_000)
+            open.repeat(50_000),
+            format!("</{name}>").repeat(50_000)
         );
         let document = read(&source);
         assert!(document.markdown.contains("before"), "{tag}: {}", document.markdown.len());
     }
-    let document = read(&format!("{}deep words", "<div>".repeat(1_000_000)));
+    let document = read(&format!("{}deep words", "<div>".repeat(300_000)));
     assert!(document.markdown.contains("deep words"));
 }
 
@@ -39,11 +39,11 @@ fn unclosed_and_misnested_tags_stay_bounded() {
         "<select><option><b>",
         "<font a=1><p>x</p>",
     ] {
-        let document = read(&piece.repeat(60_000));
+        let document = read(&piece.repeat(20_000));
         assert!(document.markdown.len() < 64 * 1024 * 1024, "{piece}");
     }
     let mut source = String::new();
-    for index in 0..40_000 {
+    for index in 0..20_000 {
         write!(source, "<p><b a{index}=1><i b{index}=2>x</p>").unwrap();
     }
     assert!(read(&source).markdown.contains('x'));
@@ -57,7 +57,7 @@ fn a_million_attributes_do_not_matter() {
     }
     let document = read(&format!("<p>before</p><div{attributes}>inside</div>"));
     assert!(document.markdown.contains("before") && document.markdown.contains("inside"));
-    let many = "<i a b c d e f g h i j k l m n o p q r s t u v w x y z>x</i> ".repeat(40_000);
+    let many = "<i a b c d e f g h i j k l m n o p q r s t u v w x y z>x</i> ".repeat(20_000);
     assert!(read(&many).markdown.contains('x'));
 }
 

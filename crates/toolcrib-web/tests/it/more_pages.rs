@@ -104,8 +104,8 @@ fn nothing_static_is_said_and_text_is_never_lost() {
         (document.status, document.warnings.as_slice()),
         (Status::Empty, &[Warning::NothingStatic][..])
     );
-    let document = read("<body><footer>Only a footer.</footer></body>");
-    assert_eq!(document.markdown, "Only a footer.");
+    let document = read("<body><div class=cookie-consent>Only a question about cookies.</div></body>");
+    assert_eq!(document.markdown, "Only a question about cookies.");
     assert!(document.warnings.contains(&Warning::LenientExtraction));
     let document = read("<body><div style='display:none'>Only hidden words.</div></body>");
     assert_eq!(document.markdown, "Only hidden words.");

@@ -36,27 +36,23 @@ const STATES: [State; 8] = [
 /// The state after `byte`, and whether an attribute began with it; `None` at the end of the tag.
 fn step(state: State, byte: u8) -> Option<(State, bool)> {
     let space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C);
-    Some(match (state, byte) {
-        (State::DoubleQuoted, b'"') | (State::SingleQuoted, b'\'') => (State::Between, false),
-        (State::DoubleQuoted | State::SingleQuoted, _) => (state, false),
+    let state = match (state, byte) {
+        (State::DoubleQuoted, b'"') | (State::SingleQuoted, b'\'') => State::Between,
+        (State::DoubleQuoted | State::SingleQuoted, _) => state,
         (_, b'>') => return None,
-        (State::BeforeValue, b'"') => (State::DoubleQuoted, false),
-        (State::BeforeValue, b'\'') => (State::SingleQuoted, false),
-        (State::BeforeValue, _) => (if space { state } else { State::Unquoted }, false),
-        (State::Unquoted, _) => (if space { State::Between } else { state }, false),
-        (State::TagName | State::Name, b'/') => (State::Between, false),
-        (State::TagName, _) => (if space { State::Between } else { state }, false),
-        (State::Name | State::AfterName, b'=') => (State::BeforeValue, false),
-        (State::Name, _) => (if space { State::AfterName } else { state }, false),
-        (State::Between | State::AfterName, b'/') => (State::Between, false),
-        (State::Between | State::AfterName, _) => {
-            if space {
-                (state, false)
-            } else {
-                (State::Name, true)
-            }
-        }
-    })
+        (State::BeforeValue, b'"') => State::DoubleQuoted,
+        (State::BeforeValue, b'\'') => State::SingleQuoted,
+        (State::BeforeValue, _) if !space => State::Unquoted,
+        (State::Name | State::AfterName, b'=') => State::BeforeValue,
+        (State::Unquoted | State::TagName, _) if space => State::Between,
+        (State::Name, _) if space => State::AfterName,
+        (State::BeforeValue | State::Unquoted, _) => state,
+        (_, b'/') => State::Between,
+        (State::TagName | State::Name, _) => state,
+        (State::Between | State::AfterName, _) if space => state,
+        (State::Between | State::AfterName, _) => return Some((State::Name, true)),
+    };
+    Some((state, false))
 }
 
 /// The source without the attributes that a tag has too many of.

@@ -23,7 +23,11 @@ fn needs_escape(character: char, previous: Option<char>, next: Option<char>, bra
     match character {
         '`' => true,
         '*' => !(is_space(previous) && is_space(next)),
-        '_' => !(is_word(previous) && is_word(next)) && !(is_space(previous) && is_space(next)),
+        '_' => {
+            let within_word = is_word(previous) && is_word(next);
+            let alone = is_space(previous) && is_space(next);
+            !(within_word || alone)
+        }
         '[' | ']' if brackets => true,
         '[' => next == Some('^'),
         ']' => matches!(next, Some('(')),

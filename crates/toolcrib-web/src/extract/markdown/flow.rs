@@ -152,11 +152,8 @@ impl Writer<'_> {
         let mut text = self.plain_text(id);
         if text.is_empty() {
             let picture = self.dom().find(id, Tag::Img);
-            text = picture
-                .and_then(|picture| self.dom().attribute(picture, "alt"))
-                .unwrap_or_default()
-                .trim()
-                .to_owned();
+            let alt = picture.and_then(|picture| self.dom().attribute(picture, "alt"));
+            alt.unwrap_or_default().trim().clone_into(&mut text);
         }
         if self.linked.insert(url.clone()) {
             self.links.push(Link { text, url });

@@ -79,13 +79,10 @@ impl Line {
 
     fn push_plain(&mut self, text: &str) {
         let is_space = |character: char| character.is_whitespace() || character == '\u{200B}';
-        let mut words = text.split(is_space).peekable();
-        let mut first = true;
-        while let Some(word) = words.next() {
-            if !first {
+        for (index, word) in text.split(is_space).enumerate() {
+            if index > 0 {
                 self.space();
             }
-            first = false;
             let word = word.trim_matches(['\u{AD}', '\u{FEFF}', '\u{0}']);
             if !word.is_empty() {
                 self.write_space();

@@ -17,6 +17,24 @@ impl List {
     fn marker(&self) -> String {
         self.number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "))
     }
+
+    fn count(&mut self) {
+        if let Some(number) = &mut self.number {
+            *number = number.saturating_add(self.step).max(0);
+        }
+    }
+
+    /// Adds what was collected as an item; `task` is the mark of a task list.
+    fn finish_item(&mut self, blocks: &mut Vec<Block>, task: &str) {
+        if blocks.is_empty() {
+            return;
+        }
+        let marker = self.marker();
+        let text = format!("{task}{}", tight(blocks));
+        self.items.push(indent(&text, &marker, &" ".repeat(marker.len())));
+        blocks.clear();
+        self.count();
+    }
 }
 
 impl Writer<'_> {
@@ -61,7 +79,7 @@ impl Writer<'_> {
                 && self.dom().children(child).any(|below| self.dom().tag(below) == Tag::Li);
             if is_item || holds_items || matches!(tag, Tag::Ul | Tag::Ol) {
                 self.flush(&mut stray, &mut blocks);
-                self.finish_item(&mut blocks, list, String::new());
+                list.finish_item(&mut blocks, "");
             }
             if is_item {
                 self.item(child, list);
@@ -74,7 +92,7 @@ impl Writer<'_> {
             }
         }
         self.flush(&mut stray, &mut blocks);
-        self.finish_item(&mut blocks, list, String::new());
+        list.finish_item(&mut blocks, "");
     }
 
     fn item(&mut self, id: NodeId, list: &mut List) {
@@ -91,9 +109,9 @@ impl Writer<'_> {
         self.children(id, &mut blocks);
         let task = self.task_mark(id);
         let empty = blocks.is_empty();
-        self.finish_item(&mut blocks, list, task);
-        if empty && let Some(number) = &mut list.number {
-            *number = number.saturating_add(list.step).max(0);
+        list.finish_item(&mut blocks, &task);
+        if empty {
+            list.count();
         }
     }
 
@@ -111,20 +129,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds what was collected as an item of the list.
-    fn finish_item(&mut self, blocks: &mut Vec<Block>, list: &mut List, task: String) {
-        if blocks.is_empty() {
-            return;
-        }
-        let marker = list.marker();
-        let text = task + &tight(blocks);
-        list.items.push(indent(&text, &marker, &" ".repeat(marker.len())));
-        blocks.clear();
-        if let Some(number) = &mut list.number {
-            *number = number.saturating_add(list.step).max(0);
-        }
-    }
-
     /// A list right inside a list belongs to the item before it.
     fn nested(&mut self, id: NodeId, list: &mut List) {
         let mut blocks = Vec::new();
@@ -139,7 +143,7 @@ impl Writer<'_> {
                 item.push('\n');
                 item.push_str(&indent(&join(&blocks), &margin, &margin));
             }
-            None => self.finish_item(&mut blocks, list, String::new()),
+            None => list.finish_item(&mut blocks, ""),
         }
     }
 
@@ -211,7 +215,9 @@ impl Writer<'_> {
             if !group.is_empty() {
                 group.push_str("  \n");
             }
-            group.push_str(&format!("**{text}**"));
+            group.push_str("**");
+            group.push_str(&text);
+            group.push_str("**");
         }
     }
 

@@ -291,7 +291,6 @@ fn repaired(text: &str) -> String {
             (Some(_), '\n') => fixed.push_str("\\n"),
             (Some(_), '\t') => fixed.push_str("\\t"),
             (Some(_), character) if character.is_control() => {}
-            (Some(_), character) => fixed.push(character),
             (None, '"' | '\'') => {
                 fixed.push('"');
                 quote = Some(character);
@@ -303,7 +302,7 @@ fn repaired(text: &str) -> String {
                 }
                 fixed.push(character);
             }
-            (None, character) => fixed.push(character),
+            (_, character) => fixed.push(character),
         }
     }
     fixed

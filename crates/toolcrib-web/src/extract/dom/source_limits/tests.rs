@@ -1,7 +1,13 @@
+use std::fmt::Write;
+
 use super::*;
 
 fn attributes(count: usize, separator: &str) -> String {
-    (0..count).map(|index| format!("{separator}a{index}=\"x y\"")).collect()
+    let mut all = String::new();
+    for index in 0..count {
+        write!(all, "{separator}a{index}=\"x y\"").unwrap();
+    }
+    all
 }
 
 #[test]
