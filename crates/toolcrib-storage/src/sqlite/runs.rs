@@ -38,8 +38,10 @@ impl RunStore for SqliteStore {
     ) -> Result<Listing<RunRecord>, StoreError> {
         let find = async {
             let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM runs");
-            query.push(" WHERE workspace_id = ").push_bind(&owner.workspace_id);
-            query.push(" AND user_id = ").push_bind(&owner.user_id);
+            // A plus keeps SQLite from walking through all runs of the owner to find those of one conversation.
+            let hint = if filter.conversation_id.is_some() { "+" } else { "" };
+            query.push(" WHERE ").push(hint).push("workspace_id = ").push_bind(&owner.workspace_id);
+            query.push(" AND ").push(hint).push("user_id = ").push_bind(&owner.user_id);
             if let Some(conversation_id) = &filter.conversation_id {
                 query.push(" AND conversation_id = ").push_bind(conversation_id);
             }
