@@ -61,7 +61,7 @@ impl ArgumentsSchema {
             }
             for (pointer, edit) in edits {
                 if edit.apply(&mut value, &pointer) {
-                    repairs.push(format!("{pointer}: {}", edit.describe()));
+                    repairs.push(edit.describe(&pointer));
                 }
             }
         }
@@ -106,6 +106,11 @@ impl ArgumentsSchema {
     /// What a lossless repair of this violation would be.
     fn repair(&self, error: &ValidationError<'_>) -> Option<(String, Edit)> {
         let pointer = error.instance_path().to_string();
+        if let ValidationErrorKind::Required { property } = error.kind() {
+            let name = property.as_str()?;
+            let may_be_null = self.allows_null(&error.schema_path().to_string(), name);
+            return may_be_null.then(|| (pointer, Edit::InsertNull(name.to_owned())));
+        }
         let ValidationErrorKind::Type { kind } = error.kind() else { return None };
         let allows = |kind_wanted: JsonType| match kind {
             TypeKind::Single(single) => *single == kind_wanted,
@@ -152,6 +157,22 @@ impl ArgumentsSchema {
         }
         let required = self.schema.get("required").and_then(Value::as_array);
         required.is_some_and(|names| names.iter().any(|entry| entry.as_str() == Some(name)))
+    }
+
+    /// Whether a property of the object whose `required` stands at `schema_path` may be null. Schemas for providers
+    /// that enforce them require every property and write "optional" as "or null"; other models leave it out.
+    fn allows_null(&self, schema_path: &str, name: &str) -> bool {
+        let parent = schema_path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let schema = self.schema.pointer(parent).and_then(|parent| parent.get("properties")?.get(name));
+        let is_null = |value: &Value| value.as_str() == Some("null");
+        schema.is_some_and(|schema| match schema.get("type") {
+            Some(Value::Array(types)) => types.iter().any(is_null),
+            Some(single) => is_null(single),
+            None => schema
+                .get("anyOf")
+                .and_then(Value::as_array)
+                .is_some_and(|options| options.iter().any(|option| option.get("type").is_some_and(is_null))),
+        })
     }
 
     fn violation(&self, error: &ValidationError<'_>, sensitive: &dyn Fn(&str) -> bool) -> String {
@@ -217,8 +238,8 @@ impl ArgumentsSchema {
                 }
                 _ => "any".to_owned(),
             };
-            let optional =
-                if required.iter().any(|entry| entry.as_str() == Some(name)) { "" } else { ", optional" };
+            let needed = required.iter().any(|entry| entry.as_str() == Some(name));
+            let optional = if needed && !self.allows_null("/required", name) { "" } else { ", optional" };
             format!("{name:?}: {kind}{optional}")
         });
         format!("{{{}}}", described.collect::<Vec<_>>().join("; "))
@@ -227,6 +248,7 @@ impl ArgumentsSchema {
 
 /// A repair of one value.
 enum Edit {
+    InsertNull(String),
     Remove,
     Replace(Value, &'static str),
 }
@@ -234,6 +256,10 @@ enum Edit {
 impl Edit {
     fn apply(&self, root: &mut Value, pointer: &str) -> bool {
         match self {
+            Self::InsertNull(name) => {
+                let object = root.pointer_mut(pointer).and_then(Value::as_object_mut);
+                object.is_some_and(|object| object.insert(name.clone(), Value::Null).is_none())
+            }
             Self::Remove => {
                 let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
                 let name = name.replace("~1", "/").replace("~0", "~");
@@ -250,10 +276,11 @@ impl Edit {
         }
     }
 
-    fn describe(&self) -> &'static str {
+    fn describe(&self, pointer: &str) -> String {
         match self {
-            Self::Remove => "null was taken as absent",
-            Self::Replace(_, how) => how,
+            Self::InsertNull(name) => format!("{pointer}/{name}: absent was taken as null"),
+            Self::Remove => format!("{pointer}: null was taken as absent"),
+            Self::Replace(_, how) => format!("{pointer}: {how}"),
         }
     }
 }

@@ -55,6 +55,12 @@ async fn bodies_that_are_wrong_get_an_error_that_says_where() {
     check(r#"{"model":"openai/m","messages":[{"role":"king","content":"x"}]}"#, "400", &["messages[0].role"])
         .await;
     check(
+        r#"{"model":"openai/m","messages":[{"role":"user","content":"x"}],"n":2}"#,
+        "400",
+        &["\"param\":\"n\""],
+    )
+    .await;
+    check(
         r#"{"model":"openai/m","messages":[{"role":"user","content":"x"}],"toolcrib":{"tool":[]}}"#,
         "400",
         &["toolcrib.tool"],

@@ -46,6 +46,26 @@ fn what_can_be_repaired_without_loss_is_repaired() {
 }
 
 #[test]
+fn what_may_be_null_may_be_left_out() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "url": { "type": "string" }, "offset": { "type": ["integer", "null"] } },
+        "required": ["url", "offset"],
+        "additionalProperties": false
+    });
+    let schema = ArgumentsSchema::compile(&schema).expect("a schema");
+    let arguments = schema.read(r#"{"url":"u"}"#, &|_| false).expect("fits");
+    assert_eq!(arguments.value, json!({"url": "u", "offset": null}));
+    assert_eq!(arguments.repairs, ["/offset: absent was taken as null"]);
+    let message = schema.read("{}", &|_| false).expect_err("no url").0;
+    assert!(
+        message.contains("\"url\" is missing") && !message.contains("\"offset\" is missing"),
+        "{message}"
+    );
+    assert!(message.contains("\"offset\": integer or null, optional"), "{message}");
+}
+
+#[test]
 fn what_would_lose_something_is_not_repaired() {
     for text in [
         r#"{"city":"a","days":"5 days"}"#,

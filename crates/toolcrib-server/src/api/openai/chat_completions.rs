@@ -16,7 +16,7 @@ use toolcrib_runtime::run::{Answer, RunEvent};
 use super::{chat_stream, wishes};
 use crate::api::shapes;
 use crate::app::App;
-use crate::error::{ApiError, INTERNAL};
+use crate::error::{ApiError, INTERNAL, INVALID_REQUEST};
 use crate::run::{Started, Wishes};
 
 const RUN_ID: HeaderName = HeaderName::from_static("x-toolcrib-run-id");
@@ -30,6 +30,10 @@ pub(super) async fn create(
     let principal = app.authenticate(&headers).await?;
     let body = app.json_body(body).await?;
     let chat = decode_request(&body)?;
+    if chat.n > 1 {
+        let message = "`n`: 1 is the only number of answers; ask again for another";
+        return Err(ApiError::new(INVALID_REQUEST, message).with_param("n"));
+    }
     let wishes = wishes::read(&app, chat.toolcrib.as_ref(), &headers)?;
     let model = app.models.resolve(&chat.model).await?;
     let started = app.start_run(&principal, model, chat.request, &wishes).await?;
