@@ -61,7 +61,7 @@ impl ArgumentsSchema {
             }
             for (pointer, edit) in edits {
                 if edit.apply(&mut value, &pointer) {
-                    repairs.push(edit.describe(&pointer));
+                    repairs.extend(edit.describe(&pointer));
                 }
             }
         }
@@ -276,11 +276,11 @@ impl Edit {
         }
     }
 
-    fn describe(&self, pointer: &str) -> String {
+    /// What is worth telling: absent and null mean the same.
+    fn describe(&self, pointer: &str) -> Option<String> {
         match self {
-            Self::InsertNull(name) => format!("{pointer}/{name}: absent was taken as null"),
-            Self::Remove => format!("{pointer}: null was taken as absent"),
-            Self::Replace(_, how) => format!("{pointer}: {how}"),
+            Self::InsertNull(_) | Self::Remove => None,
+            Self::Replace(_, how) => Some(format!("{pointer}: {how}")),
         }
     }
 }
