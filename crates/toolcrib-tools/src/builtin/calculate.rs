@@ -20,6 +20,7 @@ use super::arguments;
 
 mod evaluate;
 mod prepare;
+mod size;
 #[cfg(test)]
 mod tests;
 

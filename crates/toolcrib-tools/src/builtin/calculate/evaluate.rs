@@ -1,7 +1,7 @@
 //! Evaluates a prepared expression with `fend-core`, under bounds.
 //!
-//! The number of steps bounds the size of numbers as well, since the work of a multiplication grows with it; it is
-//! the same on every machine. The time is only the second line.
+//! Three bounds hold, each for what the others cannot see: the size of numbers, told before; the number of steps,
+//! the same on every machine; and the time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use fend_core::{Context, Interrupt, evaluate_with_interrupt};
 use toolcrib_runtime::clock::Clock;
+
+use super::size;
 
 /// Steps of one calculation, as `fend-core` counts them: one per piece of work on a few thousand bits.
 const STEPS: u64 = 100_000;
@@ -35,7 +37,7 @@ pub(super) struct Outcome {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
     #[error(
-        "the calculation is too big: numbers of some hundred thousand digits, or too many steps. Use smaller numbers"
+        "the calculation is too big: numbers of more than some ten thousand digits, or too many steps. Use smaller numbers"
     )]
     TooBig,
     #[error(
@@ -85,6 +87,7 @@ impl Interrupt for Bounds {
 
 /// The value of an expression that [`super::prepare::prepare`] accepted.
 pub(super) fn evaluate(prepared: &str, bounds: &Bounds) -> Result<Outcome, Failure> {
+    size::check(prepared).map_err(|size::TooLarge| Failure::TooBig)?;
     let mut context = Context::new();
     let value = evaluate_with_interrupt(prepared, &mut context, bounds).map_err(|cause| failure(&cause))?;
     if value.output_is_empty() {

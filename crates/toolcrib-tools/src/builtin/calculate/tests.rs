@@ -183,8 +183,11 @@ fn what_is_too_big_ends_soon() {
         "log2(3^(10^8))",
         "sqrt(2^(10^8) + 1)",
         "(1/7)^100000 + (1/13)^100000",
+        "(1/7)^20000 + (1/13)^20000 - (1/11)^20000",
     ] {
+        let started = tokio::time::Instant::now();
         fails(big, "too big");
+        assert!(started.elapsed() < Duration::from_secs(15), "{big} {:?}", started.elapsed());
     }
 }
 
@@ -230,13 +233,13 @@ async fn nothing_remains_between_calls() {
 async fn other_work_goes_on_during_a_long_calculation_and_cancelling_ends_it() {
     let context = context();
     let tool = Calculate::new();
-    let long = tool.call(json!({ "expression": "(10^8)!" }), &context);
+    let long = tool.call(json!({ "expression": "fib(99000)" }), &context);
     let cancel = async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
         context.cancellation.cancel();
     };
     let (ended, ()) = tokio::join!(long, cancel);
-    assert!(matches!(ended, Err(ToolError::Failed { .. })), "{ended:?}");
+    assert_eq!(failure(ended), "the calculation was cancelled");
     // The thread gives its turn back soon after.
     let turns = tokio::time::timeout(Duration::from_secs(5), tool.turns.acquire_many(4)).await;
     assert!(turns.is_ok_and(|turns| turns.is_ok()));
