@@ -59,6 +59,16 @@ pub enum UrlProblem {
     Ambiguous,
 }
 
+impl UrlProblem {
+    /// Whether the text is a URL that is well formed, but of a kind that no policy lets through.
+    pub fn is_policy(self) -> bool {
+        match self {
+            Self::Scheme | Self::Credentials | Self::Port => true,
+            Self::TooLong | Self::NotAbsolute | Self::Host | Self::Ambiguous => false,
+        }
+    }
+}
+
 /// Why a text became no target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoTarget {

@@ -89,7 +89,7 @@ impl Executor {
         match arguments {
             Err(bad) => fail(&mut trace, TraceStatus::Error, bad.0.clone(), bad.0),
             Ok(arguments) => {
-                trace.arguments = sensitive.mask(&arguments.value);
+                trace.arguments = sensitive.mask(&arguments.given);
                 trace.repairs = arguments.repairs;
                 self.journal.admit_call(&scope.run_id, &trace).await?;
                 let ending = self.run(&call, arguments.value, scope).await;

@@ -48,19 +48,6 @@ struct LiveCircumstances {
 }
 
 impl App {
-    /// The caller of a request. Until plans are sold, everyone may use everything.
-    pub(crate) fn caller(&self, owner: &Owner, component: Component, locale: &str) -> Caller {
-        Caller {
-            workspace_id: owner.workspace_id.clone(),
-            user_id: owner.user_id.clone(),
-            component,
-            grants: Grants::Everything,
-            switched_off: std::collections::BTreeSet::new(),
-            credits: Credits::Unlimited,
-            locale: locale.to_owned(),
-        }
-    }
-
     /// What a run of this caller needs.
     pub(crate) fn services(self: &Arc<Self>, caller: Arc<Caller>) -> Services {
         let journal: Arc<dyn Journal> = Arc::clone(&self.store) as _;
@@ -80,6 +67,19 @@ impl App {
             self.stopping.cancel();
             self.runs.wait().await;
         }
+    }
+}
+
+/// The caller of a request. Until plans are sold, everyone may use everything.
+pub(crate) fn caller(owner: &Owner, component: Component, locale: &str) -> Caller {
+    Caller {
+        workspace_id: owner.workspace_id.clone(),
+        user_id: owner.user_id.clone(),
+        component,
+        grants: Grants::Everything,
+        switched_off: std::collections::BTreeSet::new(),
+        credits: Credits::Unlimited,
+        locale: locale.to_owned(),
     }
 }
 

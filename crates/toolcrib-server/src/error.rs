@@ -31,10 +31,10 @@ pub struct Code {
 
 macro_rules! codes {
     ($($constant:ident $name:literal $status:literal $class:literal $meaning:literal $remedy:literal)*) => {
-        $(pub(crate) const $constant: Code =
-            Code { name: $name, status: $status, class: $class, meaning: $meaning, remedy: $remedy };)*
+        $(pub(crate) static $constant: &Code =
+            &Code { name: $name, status: $status, class: $class, meaning: $meaning, remedy: $remedy };)*
         /// Every code, in the order of the documentation.
-        pub const CODES: &[Code] = &[$($constant),*];
+        pub static CODES: &[&Code] = &[$($constant),*];
     };
 }
 
@@ -112,7 +112,7 @@ codes! {
 #[derive(Debug, Clone)]
 pub struct ApiError {
     /// The code.
-    pub code: Code,
+    pub code: &'static Code,
     /// What went wrong, with this request's names and values.
     pub message: String,
     /// The field that is wrong.
@@ -122,7 +122,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), param: None, retry_after: None }
     }
 

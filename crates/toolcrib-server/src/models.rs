@@ -18,7 +18,7 @@ use crate::error::{ApiError, MODEL_NOT_FOUND};
 use crate::ids::random_seed;
 
 /// How long a provider's list of models is believed.
-const LIST_AGE: Duration = Duration::from_secs(60);
+const LIST_AGE: Duration = Duration::from_mins(1);
 /// How long a provider that could not be asked is left alone.
 const FAILURE_AGE: Duration = Duration::from_secs(5);
 /// How long a provider on a usual loopback port gets to say that it is there.
@@ -125,16 +125,10 @@ impl Models {
                 return Ok(instance.provider.model(name));
             }
         }
-        match self.instances.first() {
-            None => Ok(Arc::clone(&self.demo)),
-            Some(first) => match first.models().await {
-                Err(error) => Err(error.into()),
-                Ok(_) => {
-                    let message = format!("the provider {} lists no models; name one", first.id());
-                    Err(ApiError::new(MODEL_NOT_FOUND, message).with_param("model"))
-                }
-            },
-        }
+        let Some(first) = self.instances.first() else { return Ok(Arc::clone(&self.demo)) };
+        first.models().await?;
+        let message = format!("the provider {} lists no models; name one", first.id());
+        Err(ApiError::new(MODEL_NOT_FOUND, message).with_param("model"))
     }
 
     async fn unknown(&self, requested: &str) -> ApiError {

@@ -12,7 +12,7 @@ use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selectio
 use toolcrib_runtime::policy::{Circumstances, OutboundRestriction};
 use toolcrib_runtime::run::{Run, RunEvent, drive};
 
-use crate::app::App;
+use crate::app::{App, caller};
 use crate::auth::Principal;
 use crate::conversation;
 use crate::error::{ApiError, INVALID_REQUEST, SHUTTING_DOWN};
@@ -79,7 +79,7 @@ impl App {
             }
             None => Vec::new(),
         };
-        let caller = Arc::new(self.caller(&principal.owner, wishes.component.clone(), &wishes.locale));
+        let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
         let offering = self.offering(&caller, &*model, wishes, client_tools(&request));
         let run = Run {
             run_id: random_id("run_")?,

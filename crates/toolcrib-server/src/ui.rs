@@ -30,10 +30,13 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/", get(page))
         .route(
             "/assets/app.js",
-            get(|| asset("text/javascript; charset=utf-8", include_str!("ui/assets/app.js"))),
+            get(async || asset("text/javascript; charset=utf-8", include_str!("ui/assets/app.js"))),
         )
-        .route("/assets/app.css", get(|| asset("text/css; charset=utf-8", include_str!("ui/assets/app.css"))))
-        .route("/assets/icon.svg", get(|| asset("image/svg+xml", include_str!("ui/assets/icon.svg"))))
+        .route(
+            "/assets/app.css",
+            get(async || asset("text/css; charset=utf-8", include_str!("ui/assets/app.css"))),
+        )
+        .route("/assets/icon.svg", get(async || asset("image/svg+xml", include_str!("ui/assets/icon.svg"))))
 }
 
 async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, ApiError> {
@@ -59,6 +62,6 @@ async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Respons
     Ok(response)
 }
 
-async fn asset(media_type: &'static str, text: &'static str) -> impl IntoResponse {
+fn asset(media_type: &'static str, text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "no-cache")], text)
 }

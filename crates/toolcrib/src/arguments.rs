@@ -29,7 +29,7 @@ pub(crate) struct Common {
     /// Data folder [default: ~/.local/share/toolcrib]
     #[arg(long, global = true, value_name = "DIR", env = "TOOLCRIB_DATA", hide_env = true)]
     pub(crate) data: Option<PathBuf>,
-    /// Use the server at this address, with the key in TOOLCRIB_KEY
+    /// Use the server at this address, with the key in `TOOLCRIB_KEY`
     #[arg(long, global = true, value_name = "URL", env = "TOOLCRIB_SERVER", hide_env = true)]
     pub(crate) server: Option<String>,
     /// Print data as JSON

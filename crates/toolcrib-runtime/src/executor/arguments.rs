@@ -29,6 +29,8 @@ pub(crate) struct ArgumentsSchema {
 pub(crate) struct Arguments {
     /// The arguments object.
     pub(crate) value: Value,
+    /// The same without the nulls that stand for what was left out, for traces.
+    pub(crate) given: Value,
     /// What was repaired, in words.
     pub(crate) repairs: Vec<String>,
 }
@@ -52,6 +54,7 @@ impl ArgumentsSchema {
         sensitive: &dyn Fn(&str) -> bool,
     ) -> Result<Arguments, BadArguments> {
         let mut repairs = Vec::new();
+        let mut left_out = Vec::new();
         let mut value = self.parse(text, &mut repairs)?;
         for _ in 0..MAX_REPAIR_ROUNDS {
             let edits: Vec<_> =
@@ -62,6 +65,7 @@ impl ArgumentsSchema {
             for (pointer, edit) in edits {
                 if edit.apply(&mut value, &pointer) {
                     repairs.extend(edit.describe(&pointer));
+                    left_out.extend(edit.inserted(&pointer));
                 }
             }
         }
@@ -70,7 +74,11 @@ impl ArgumentsSchema {
             let _ = write!(message, "\n- {}", self.violation(&error, sensitive));
         }
         if message.is_empty() {
-            return Ok(Arguments { value, repairs });
+            let mut given = value.clone();
+            for pointer in &left_out {
+                Edit::Remove.apply(&mut given, pointer);
+            }
+            return Ok(Arguments { value, given, repairs });
         }
         Err(BadArguments(format!(
             "The arguments do not fit the tool:{message}\nExpected: {}",
@@ -273,6 +281,16 @@ impl Edit {
                 }
                 None => false,
             },
+        }
+    }
+
+    /// The place of a null that this edit put in.
+    fn inserted(&self, pointer: &str) -> Option<String> {
+        match self {
+            Self::InsertNull(name) => {
+                Some(format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")))
+            }
+            Self::Remove | Self::Replace(..) => None,
         }
     }
 

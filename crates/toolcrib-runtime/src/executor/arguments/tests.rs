@@ -61,6 +61,7 @@ fn what_may_be_null_may_be_left_out() {
     let schema = ArgumentsSchema::compile(&schema).expect("a schema");
     let arguments = schema.read(r#"{"url":"u"}"#, &|_| false).expect("fits");
     assert_eq!(arguments.value, json!({"url": "u", "offset": null}));
+    assert_eq!(arguments.given, json!({"url": "u"}), "traces show what was given");
     assert_eq!(arguments.repairs, Vec::<String>::new(), "absent and null mean the same");
     let message = schema.read("{}", &|_| false).expect_err("no url").0;
     assert!(

@@ -27,11 +27,14 @@ pub(super) fn explain(error: &PageError, policy: &Policy) -> ToolError {
     }
 }
 
-/// Whether policy decided. Where private hosts can be reached, one that does not answer must look like one that
-/// is refused.
+/// Whether policy decided. A name that does not exist must look like one that only the own network knows, and where
+/// private hosts can be reached, one that does not answer must look like one that is refused.
 fn is_blocked(error: &PageError, policy: &Policy) -> bool {
     match error {
-        PageError::Fetch(FetchError::Refused { .. } | FetchError::Redirect { .. }) => true,
+        PageError::Fetch(
+            FetchError::Refused { .. } | FetchError::Redirect { .. } | FetchError::Dns { .. },
+        ) => true,
+        PageError::Fetch(FetchError::InvalidUrl { problem, .. }) => problem.is_policy(),
         PageError::Fetch(
             FetchError::Connect { .. } | FetchError::Timeout { phase: Phase::Connecting, .. },
         ) => has_private_hosts(policy),
@@ -48,7 +51,7 @@ fn advice(error: &PageError) -> (&'static str, bool) {
                 "Give an absolute http or https URL exactly as the user, a search result or a page wrote it.",
                 false,
             ),
-            FetchError::Dns { .. } | FetchError::Connect { .. } => {
+            FetchError::Connect { .. } => {
                 ("Check the spelling of the host, or use another source; do not guess other URLs.", true)
             }
             FetchError::Timeout { .. } => ("Try once more later, or use another source.", true),

@@ -21,7 +21,7 @@ use toolcrib_runtime::offering::Selection;
 use toolcrib_runtime::tool::Progress;
 
 use crate::api::{locale, shapes};
-use crate::app::App;
+use crate::app::{App, caller};
 use crate::error::{ApiError, FORBIDDEN, INVALID_REQUEST, STORAGE_FAILED};
 use crate::ids::random_id;
 use crate::policy::settings_state;
@@ -59,7 +59,7 @@ pub(in crate::api::admin::v1) async fn call(
         locale: locale(&headers),
         ..Wishes::default()
     };
-    let caller = Arc::new(app.caller(&principal.owner, wishes.component.clone(), &wishes.locale));
+    let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
     let mut circumstances =
         app.services(Arc::clone(&caller)).circumstances.read().await.map_err(|error| {
             tracing::error!(error = %error, "circumstances could not be read");
@@ -162,6 +162,7 @@ fn end(run_id: &str, trace: &Trace, app: &App) -> RunEnd {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn journal_failed(error: toolcrib_runtime::journal::JournalError) -> ApiError {
     tracing::error!(error = %error, "the journal could not be written");
     ApiError::new(

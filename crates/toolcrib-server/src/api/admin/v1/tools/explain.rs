@@ -13,7 +13,7 @@ use toolcrib_runtime::offering::{Explanation, Reason};
 
 use crate::api::openai::wishes::{component, selection};
 use crate::api::{locale, query};
-use crate::app::App;
+use crate::app::{App, caller};
 use crate::error::ApiError;
 use crate::run::Wishes;
 
@@ -46,7 +46,7 @@ pub(in crate::api::admin::v1) async fn explain(
         locale: locale(&headers),
         ..Wishes::default()
     };
-    let caller = Arc::new(app.caller(&principal.owner, wishes.component.clone(), &wishes.locale));
+    let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
     let offering = app.offering(&caller, &*model, &wishes, BTreeSet::new());
     let identity = model.identity();
     Ok(Json(json!({
