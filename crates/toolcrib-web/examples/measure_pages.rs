@@ -1,5 +1,5 @@
 //! Reads every file of a folder again and again and prints how many pages that makes per second:
-//! `cargo run --release -p toolcrib-web --example measure -- FOLDER [OUTPUT]`. With OUTPUT, the Markdown of
+//! `cargo run --release -p toolcrib-web --example measure_pages -- FOLDER [OUTPUT]`. With OUTPUT, the Markdown of
 //! `x.html` is written to `OUTPUT/x.md`.
 
 #![expect(

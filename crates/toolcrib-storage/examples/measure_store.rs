@@ -1,4 +1,4 @@
-//! Measures the store on this machine: `cargo run --release -p toolcrib-storage --example measure [FOLDER]`.
+//! Measures the store on this machine: `cargo run --release -p toolcrib-storage --example measure_store [FOLDER]`.
 //!
 //! FOLDER must be on the disk that is to be measured; it is created and left behind. Without it, a temporary folder
 //! is used.
