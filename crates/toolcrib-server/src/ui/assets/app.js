@@ -481,8 +481,9 @@ async function request(path, options = {}) {
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
-  const hint = response.status === 401 ? text.signIn : undefined;
-  throw new Failure({ message: text.answeredWith(response.status), hint, ...(body?.error ?? {}) });
+  // The server's hint is about keys, which nobody who reads a page has.
+  const advice = response.status === 401 ? { hint: text.signIn } : {};
+  throw new Failure({ message: text.answeredWith(response.status), ...(body?.error ?? {}), ...advice });
 }
 
 async function json(path, options) {
