@@ -1,6 +1,6 @@
 //! Every dependency has its line in `docs/dependencies.md`, and every line its dependency.
 //!
-//! A line is a table row or a list item that begins with the name in backticks.
+//! A line is a row of a table whose first cell is the name.
 
 use std::collections::BTreeMap;
 
@@ -52,15 +52,26 @@ fn declared(manifest: &str) -> anyhow::Result<Vec<String>> {
 
 /// The names that have a line on the page, with the numbers of their lines.
 fn described(page: &str) -> BTreeMap<&str, Vec<usize>> {
+    let lines: Vec<&str> = page.lines().collect();
     let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, line) in page.lines().enumerate() {
-        let item = line.trim_start().strip_prefix(['|', '-', '*']).map(str::trim_start);
-        let name = item.and_then(|item| item.strip_prefix('`')).and_then(|rest| rest.split_once('`'));
-        if let Some((name, _)) = name {
+    for (index, line) in lines.iter().enumerate() {
+        let heads_a_table = lines.get(index + 1).and_then(|next| first_cell(next)).is_some_and(is_rule);
+        if let Some(name) = first_cell(line).filter(|cell| !is_rule(cell) && !heads_a_table) {
             names.entry(name).or_default().push(index + 1);
         }
     }
     names
+}
+
+/// What stands in the first cell, when the line is a row of a table.
+fn first_cell(line: &str) -> Option<&str> {
+    let (cell, _) = line.strip_prefix('|')?.split_once('|')?;
+    Some(cell.trim().trim_matches('`'))
+}
+
+/// Whether the cell is a part of the line under a table's head.
+fn is_rule(cell: &str) -> bool {
+    cell.contains('-') && cell.chars().all(|character| "-: ".contains(character))
 }
 
 #[cfg(test)]
