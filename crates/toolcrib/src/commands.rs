@@ -17,7 +17,7 @@ pub(crate) mod tools;
 /// Runs the command that was typed.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let json = arguments.common.json;
-    let place = Place::new(arguments.common)?;
+    let place = Place::new(arguments.common);
     match arguments.command.unwrap_or_else(|| Command::Serve(serve::Serve::default())) {
         Command::Serve(command) => command.run(&place, json).await,
         Command::Ask(command) => command.run(&place, json).await,

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use anstream::{AutoStream, ColorChoice};
 use tracing_subscriber::EnvFilter;
 
 /// Starts logging. `RUST_LOG` wins over the number of `-v`.
@@ -14,10 +15,10 @@ pub(crate) fn start(verbose: u8, serving: bool) {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let terminal = std::io::stderr().is_terminal();
-    if serving && !terminal {
+    if serving && !std::io::stderr().is_terminal() {
         log.json().init();
     } else {
-        log.with_target(verbose > 1).with_ansi(terminal).init();
+        let colors = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
+        log.with_target(verbose > 1).with_ansi(colors).init();
     }
 }

@@ -5,10 +5,12 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser;
 
 mod arguments;
 mod commands;
+mod interrupt;
 mod logging;
 mod output;
 mod place;
@@ -19,12 +21,19 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let serving = matches!(arguments.command, None | Some(Command::Serve(_)));
     logging::start(arguments.common.verbose, serving);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return output::failure(&anyhow::anyhow!("starting the program: {error}")),
-    };
-    match runtime.block_on(commands::run(arguments)) {
+    match run(arguments) {
         Ok(code) => code,
         Err(error) => output::failure(&error),
     }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("starting the program")?;
+    let code = runtime.block_on(commands::run(arguments));
+    // Whoever interrupts twice does not wait for what cannot be interrupted.
+    runtime.shutdown_background();
+    let code = code?;
+    output::written().context("writing to standard output")?;
+    Ok(code)
 }

@@ -9,11 +9,16 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::tools::encoded;
-use crate::output::{self, BAD, GOOD, WARN, styled};
+use crate::interrupt::with_connection;
+use crate::output::{self, BAD, GOOD, WARN, styled, text_of};
 use crate::place::Place;
 
 /// Run one tool without a model, through the same gates.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 0: the tool succeeded. 1: it failed or was blocked. 130: interrupted; the call is \
+stopped."
+)]
 pub(crate) struct Call {
     /// The tool's id
     id: String,
@@ -37,34 +42,35 @@ impl Call {
             body["settings"] =
                 serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
         }
-        let connection = place.connect().await?;
         let path = format!("/api/v1/tools/{}/call", encoded(&self.id));
-        let outcome = connection.json(Method::POST, &path, Some(&body)).await;
-        connection.close().await;
-        let trace = outcome?;
-        let succeeded = trace["status"] == "SUCCESS";
-        if json || self.trace {
-            output::json(&trace);
-        } else {
-            show(&trace);
-        }
-        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        with_connection(place, async |connection| {
+            let trace = connection.json(Method::POST, &path, Some(&body)).await?;
+            if json || self.trace {
+                output::json(&trace);
+            } else {
+                show(&trace);
+            }
+            let succeeded = trace["status"] == "SUCCESS";
+            Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        })
+        .await
     }
 }
 
 fn show(trace: &Value) {
-    let status = trace["status"].as_str().unwrap_or_default();
-    let style = match status {
+    let status = text_of(&trace["status"]);
+    let style = match &*status {
         "SUCCESS" => GOOD,
         "BLOCKED" => WARN,
         _ => BAD,
     };
-    output::note(format!("{} in {} ms", styled(style, status), trace["duration_ms"]));
+    let milliseconds = trace["duration_ms"].as_u64().unwrap_or_default();
+    output::note(format!("{} in {milliseconds} ms", styled(style, status)));
     for repair in trace["repairs"].as_array().into_iter().flatten() {
-        output::note(format!("repaired {}", repair.as_str().unwrap_or_default()));
+        output::note(format!("repaired {}", text_of(repair)));
     }
     match trace.get("result_json").filter(|json| !json.is_null()) {
         Some(json) => output::json(json),
-        None => output::line(trace["result"].as_str().unwrap_or_default()),
+        None => output::line(text_of(&trace["result"])),
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use toolcrib_server::check::{CheckReport, check};
 
-use crate::output::{self, BAD, GOOD, STRONG, WARN, styled};
+use crate::output::{self, BAD, GOOD, STRONG, WARN, clean, counted, styled};
 
 /// Check tool definition files.
 #[derive(Debug, Args)]
@@ -45,9 +45,10 @@ fn show(report: &CheckReport) {
         let severity = problem.severity.name();
         let style = if severity == "error" { BAD } else { WARN };
         let place = if problem.pointer.is_empty() { "(whole file)" } else { &problem.pointer };
-        output::line(format!("{}: {} {place}", problem.file, styled(style, severity)));
-        output::line(format!("    found    {}", problem.found));
-        output::line(format!("    allowed  {}", problem.allowed));
+        let (file, place) = (clean(&problem.file), clean(place));
+        output::line(format!("{file}: {} {place}", styled(style, severity)));
+        output::line(format!("    found    {}", clean(&problem.found)));
+        output::line(format!("    allowed  {}", clean(&problem.allowed)));
         if let Some(nearest) = &problem.nearest {
             output::line(format!("    perhaps  {}", styled(STRONG, nearest)));
         }
@@ -55,5 +56,6 @@ fn show(report: &CheckReport) {
     let (errors, files) = (report.errors(), report.files.len());
     let warnings = report.problems.len() - errors;
     let style = if errors > 0 { BAD } else { GOOD };
-    output::note(styled(style, format!("{files} files, {errors} errors, {warnings} warnings")));
+    let summary = [counted(files, "file"), counted(errors, "error"), counted(warnings, "warning")].join(", ");
+    output::note(styled(style, summary));
 }

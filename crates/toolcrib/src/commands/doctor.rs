@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use http::Method;
+use serde_json::Value;
 
-use crate::output::{self, BAD, FAINT, GOOD, STRONG, WARN, styled};
+use crate::interrupt::with_connection;
+use crate::output::{self, BAD, FAINT, GOOD, STRONG, WARN, styled, text_of};
 use crate::place::Place;
 
 /// Look at everything that the installation depends on.
@@ -15,32 +17,37 @@ pub(crate) struct Doctor {}
 
 impl Doctor {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
-        let connection = place.connect().await?;
-        let outcome = connection.json(Method::GET, "/api/v1/status", None).await;
-        connection.close().await;
-        let status = outcome?;
-        let checks = status["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let broken = checks.iter().any(|check| check["state"] == "error");
-        if json {
-            output::json(&status);
-        } else {
-            output::line(styled(
-                FAINT,
-                format!("Toolcrib {}", status["version"].as_str().unwrap_or_default()),
-            ));
-            for check in checks {
-                let text = |field: &str| check[field].as_str().unwrap_or_default();
-                let mark = match text("state") {
-                    "ok" => styled(GOOD, "✓ ok     "),
-                    "warning" => styled(WARN, "! warning"),
-                    _ => styled(BAD, "✗ error  "),
-                };
-                output::line(format!("{mark} {}: {}", styled(STRONG, text("name")), text("detail")));
-                if !text("advice").is_empty() {
-                    output::line(format!("          → {}", text("advice")));
-                }
+        with_connection(place, async |connection| {
+            let status = connection.json(Method::GET, "/api/v1/status", None).await?;
+            if json {
+                output::json(&status);
+            } else {
+                show(&status);
             }
+            let broken = checks(&status).iter().any(|check| check["state"] == "error");
+            Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        })
+        .await
+    }
+}
+
+fn checks(status: &Value) -> &[Value] {
+    status["checks"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn show(status: &Value) {
+    output::line(styled(FAINT, format!("Toolcrib {}", text_of(&status["version"]))));
+    for check in checks(status) {
+        let mark = match check["state"].as_str() {
+            Some("ok") => styled(GOOD, "✓ ok     "),
+            Some("warning") => styled(WARN, "! warning"),
+            _ => styled(BAD, "✗ error  "),
+        };
+        let (name, detail) = (styled(STRONG, text_of(&check["name"])), text_of(&check["detail"]));
+        output::line(format!("{mark} {name}: {detail}"));
+        let advice = text_of(&check["advice"]);
+        if !advice.is_empty() {
+            output::line(format!("          → {advice}"));
         }
-        Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }

@@ -1,6 +1,8 @@
 //! `toolcrib serve`: the server with API and web page.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,7 +10,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcrib_server::serve::Server;
 
-use crate::output::{self, FAINT, STRONG, styled};
+use crate::interrupt::{INTERRUPTED, Interrupts};
+use crate::output::{self, FAINT, STRONG, clean, styled};
 use crate::place::Place;
 
 /// Start the server.
@@ -21,33 +24,50 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        let mut interrupts = Interrupts::listen()?;
+        let stop = CancellationToken::new();
+        let mut serving = pin!(self.serve(place, json, stop.clone()));
+        // The first signal ends gracefully, the second at once.
+        tokio::select! {
+            outcome = &mut serving => return outcome,
+            () = interrupts.next() => stop.cancel(),
+        }
+        if !json {
+            output::note("Stopping: running answers may end first. Press Ctrl-C again to stop at once.");
+        }
+        tokio::select! {
+            outcome = serving => outcome,
+            () = interrupts.next() => Ok(ExitCode::from(INTERRUPTED)),
+        }
+    }
+
+    async fn serve(self, place: &Place, json: bool, stop: CancellationToken) -> anyhow::Result<ExitCode> {
         let mut config = place.config()?;
         if let Some(listen) = self.listen {
             config.server.listen = listen;
         }
-        let installation = place.assemble(config).await?;
-        let server = match Server::bind(installation, &place.data).await {
-            Ok(server) => server,
-            Err(error) => return Err(error.into()),
+        let installation = tokio::select! {
+            installation = place.assemble(config) => installation?,
+            () = stop.cancelled() => return Ok(ExitCode::SUCCESS),
         };
+        let data = place.data()?;
+        let server = Server::bind(installation, &data).await?;
         let first_key = server.installation().first_key().await?;
         if json {
             let address = format!("http://{}", server.address());
             output::line(json!({"event": "ready", "address": address, "first_key": first_key}));
         } else {
-            welcome(place, &server, first_key.as_deref()).await;
+            welcome(place, &data, &server, first_key.as_deref()).await;
         }
-        let stop = CancellationToken::new();
-        tokio::spawn(stop_on_signal(stop.clone(), !json));
         server.run(stop).await;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-async fn welcome(place: &Place, server: &Server, first_key: Option<&str>) {
+async fn welcome(place: &Place, data: &Path, server: &Server, first_key: Option<&str>) {
     let address = format!("http://{}", server.address());
     output::line(format!("{} is ready at {}", styled(STRONG, "Toolcrib"), styled(STRONG, &address)));
-    output::line(format!("  data       {}", place.shown(&place.data)));
+    output::line(format!("  data       {}", clean(&place.shown(data))));
     let providers = server.installation().providers().await;
     if server.installation().only_demo() {
         output::line(
@@ -59,7 +79,7 @@ async fn welcome(place: &Place, server: &Server, first_key: Option<&str>) {
         );
     } else {
         for (id, origin) in providers {
-            output::line(format!("  provider   {id} (found by {origin})"));
+            output::line(format!("  provider   {} (found by {})", clean(&id), clean(&origin)));
         }
     }
     let key = match first_key {
@@ -84,30 +104,4 @@ async fn welcome(place: &Place, server: &Server, first_key: Option<&str>) {
         "    -d '{\"model\": \"default\", \"messages\": [{\"role\": \"user\", \"content\": \"Read https://example.com\"}]}'",
     );
     output::line(styled(FAINT, "\nStop with Ctrl-C."));
-}
-
-/// The first signal ends gracefully, the second at once.
-async fn stop_on_signal(stop: CancellationToken, tell: bool) {
-    signal().await;
-    if tell {
-        output::note("Stopping: running answers may end first. Press Ctrl-C again to stop at once.");
-    }
-    stop.cancel();
-    signal().await;
-    std::process::exit(130);
-}
-
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }

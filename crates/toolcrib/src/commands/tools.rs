@@ -8,7 +8,8 @@ use http::Method;
 use serde_json::Value;
 use toolcrib_server::client::Connection;
 
-use crate::output::{self, BAD, FAINT, GOOD, STRONG, styled};
+use crate::interrupt::with_connection;
+use crate::output::{self, BAD, FAINT, GOOD, STRONG, column, styled, text_of};
 use crate::place::Place;
 
 /// List tools, show one, or explain why each is offered or not.
@@ -48,14 +49,12 @@ struct Explain {
 
 impl Tools {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
-        let connection = place.connect().await?;
-        let outcome = match self.command.unwrap_or(Which::List) {
-            Which::List => list(&connection, json).await,
-            Which::Show { id } => show(&connection, &id).await,
-            Which::Explain(explain) => explain.run(&connection, json).await,
-        };
-        connection.close().await;
-        outcome
+        with_connection(place, async |connection| match self.command.unwrap_or(Which::List) {
+            Which::List => list(connection, json).await,
+            Which::Show { id } => show(connection, &id).await,
+            Which::Explain(explain) => explain.run(connection, json).await,
+        })
+        .await
     }
 }
 
@@ -65,9 +64,11 @@ async fn list(connection: &Connection, json: bool) -> anyhow::Result<ExitCode> {
         output::json(&answer);
         return Ok(ExitCode::SUCCESS);
     }
-    for tool in answer["tools"].as_array().into_iter().flatten() {
-        let (icon, id) = (text_of(&tool["icon"]), text_of(&tool["id"]));
-        output::line(format!("{icon} {}  {}", styled(STRONG, id), text_of(&tool["description"])));
+    let tools = answer["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let longest = longest_id(tools);
+    for tool in tools {
+        let (icon, id) = (text_of(&tool["icon"]), column(STRONG, &text_of(&tool["id"]), longest));
+        output::line(format!("{icon} {id}  {}", text_of(&tool["description"])));
     }
     for problem in answer["problems"].as_array().into_iter().flatten() {
         output::note(format!("{}: {}", styled(BAD, "left out"), text_of(problem)));
@@ -92,7 +93,8 @@ impl Explain {
         let mut answer = connection.json(Method::GET, &path, None).await?;
         if let Some(id) = &self.id {
             let tools = answer["tools"].as_array().cloned().unwrap_or_default();
-            let wanted: Vec<Value> = tools.into_iter().filter(|tool| text_of(&tool["id"]) == id).collect();
+            let wanted: Vec<Value> =
+                tools.into_iter().filter(|tool| text_of(&tool["id"]) == id.as_str()).collect();
             if wanted.is_empty() {
                 anyhow::bail!("there is no tool {id:?}; `toolcrib tools list` shows what there is");
             }
@@ -107,8 +109,10 @@ impl Explain {
             FAINT,
             format!("component {}, model {model}, confidence {confidence}", self.component),
         ));
-        for tool in answer["tools"].as_array().into_iter().flatten() {
-            show_tool(tool);
+        let tools = answer["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let longest = longest_id(tools);
+        for tool in tools {
+            show_tool(tool, longest);
             if self.id.is_some() {
                 show_gates(tool);
             }
@@ -117,8 +121,12 @@ impl Explain {
     }
 }
 
-fn show_tool(tool: &Value) {
-    let id = styled(STRONG, text_of(&tool["id"]));
+fn longest_id(tools: &[Value]) -> usize {
+    tools.iter().map(|tool| text_of(&tool["id"]).chars().count()).max().unwrap_or_default()
+}
+
+fn show_tool(tool: &Value, width: usize) {
+    let id = column(STRONG, &text_of(&tool["id"]), width);
     if tool["offered"] == true {
         output::line(format!("{} {id}  offered", styled(GOOD, "✓")));
         return;
@@ -148,8 +156,4 @@ pub(super) fn encoded(text: &str) -> String {
         }
         out
     })
-}
-
-fn text_of(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -1,0 +1,10 @@
+//! The built program as people and scripts use it: real processes on data folders of their own.
+
+mod answers;
+mod harness;
+mod help;
+mod keys;
+mod pipes;
+mod serving;
+mod tools;
+mod trouble;
