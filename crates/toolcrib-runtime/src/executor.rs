@@ -97,6 +97,7 @@ impl Executor {
                 finish(&mut trace, &call.tool, ending, scope);
             }
         }
+        cap_result(&mut trace, result_limit(&call.tool, scope));
         trace.duration_ms = millis(self.clock.elapsed().saturating_sub(began));
         self.journal.record_trace(&scope.run_id, &trace).await?;
         Ok(trace)
@@ -118,6 +119,7 @@ impl Executor {
             None => unknown_tool(call, scope, self.clock.now()),
         };
         fail(&mut trace, TraceStatus::Blocked, refusal.for_model.clone(), refusal.for_model);
+        cap_result(&mut trace, scope.limits.one_result.min(scope.result_characters_left));
         self.journal.record_trace(&scope.run_id, &trace).await?;
         Ok(trace)
     }
@@ -196,9 +198,13 @@ fn finish(trace: &mut Trace, tool: &RegisteredTool, ending: Ending, scope: &Call
             fail(trace, TraceStatus::Cancelled, message.clone(), failed(&message));
         }
     }
+}
+
+/// Nothing unbounded enters a model's context, errors and refusals included.
+fn cap_result(trace: &mut Trace, limit: usize) {
     let text = trace.result_text.take().unwrap_or_default();
     let hint = "Ask for a smaller part, or continue from where it ends.";
-    let capped = cap::cap(text, result_limit(tool, scope), hint);
+    let capped = cap::cap(text, limit, hint);
     if capped.missing > 0 {
         trace.truncation = Some(format!("{} characters were cut off the end", capped.missing));
         // A cut text is no longer the JSON that it came from.
@@ -238,7 +244,7 @@ fn fail(trace: &mut Trace, status: TraceStatus, status_message: String, for_mode
 
 fn result_limit(tool: &RegisteredTool, scope: &CallScope) -> usize {
     let own = tool.definition.max_result_characters.unwrap_or(scope.limits.one_result);
-    own.min(scope.limits.one_result).min(scope.result_characters_left)
+    own.min(scope.result_characters_left)
 }
 
 fn unknown_tool(call: &ToolCall, scope: &CallScope, now: Timestamp) -> Trace {

@@ -109,6 +109,11 @@ impl Offering {
         if self.withheld.contains_key(&index) { None } else { self.catalog.tools().get(index) }
     }
 
+    /// The tool whose function has this name, offered or not.
+    pub fn known_by_name(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        self.catalog.by_function_name(name)
+    }
+
     /// Whether the client declared a tool of this name itself.
     pub fn is_client_tool(&self, name: &str) -> bool {
         self.request.client_tools.contains(name)

@@ -5,6 +5,7 @@
 
 mod driver;
 mod event;
+mod history;
 mod limits;
 mod machine;
 mod repeat;

@@ -22,26 +22,32 @@ use toolcrib_storage::sqlite::SqliteStore;
 
 use crate::auth::LocalAccess;
 use crate::config::ServerSection;
+use crate::conversation::Turns;
 use crate::models::Models;
+use crate::policy::UnknownTool;
 
 /// The assembled installation.
 pub(crate) struct App {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) registry: Registry,
     pub(crate) definition_problems: Vec<Problem>,
+    /// Tools that the configuration names and that do not exist.
+    pub(crate) unknown_tools: Vec<UnknownTool>,
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) models: Models,
     pub(crate) limits: Limits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) local: LocalAccess,
     pub(crate) server: ServerSection,
+    pub(crate) turns: Turns,
     /// Every run that is going on.
     pub(crate) runs: TaskTracker,
     /// Cancelled when the server may wait no longer.
     pub(crate) stopping: CancellationToken,
 }
 
-/// A caller whose circumstances are read anew before every call.
+/// The circumstances of a run: the policy is read anew before every call, the caller stays as it was when the run
+/// began.
 struct LiveCircumstances {
     app: Arc<App>,
     caller: Arc<Caller>,

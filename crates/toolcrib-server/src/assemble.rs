@@ -18,6 +18,7 @@ use toolcrib_storage::store::{KeyStore, Store, StoreError};
 use crate::app::App;
 use crate::auth::LocalAccess;
 use crate::config::Config;
+use crate::conversation::Turns;
 use crate::environment::Environment;
 use crate::error::ApiError;
 use crate::ids::{RandomnessError, random_id};
@@ -93,6 +94,10 @@ impl Installation {
             tracing::error!(problem = %problem, "a definition was left out");
         }
         let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog));
+        let unknown_tools = policy::unknown_tools(&config, &catalog);
+        for unknown in &unknown_tools {
+            tracing::warn!("the configuration key {unknown}");
+        }
         let registry = Registry::default();
         registry.publish(catalog);
         let models = Models::find(&config, environment).await?;
@@ -100,12 +105,14 @@ impl Installation {
             store,
             registry,
             definition_problems,
+            unknown_tools,
             policy,
             models,
             limits: config.limits.limits(),
             clock,
             local: LocalAccess::new(config.server.listen.ip().is_loopback())?,
             server: config.server,
+            turns: Turns::default(),
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
@@ -128,20 +135,22 @@ impl Installation {
         self.app.models.only_demo()
     }
 
-    /// The providers that were found: id and where.
+    /// The providers that were found: id and where. Nobody is asked.
+    #[expect(clippy::unused_async, reason = "callers await it, as they would a lookup in the store")]
     pub async fn providers(&self) -> Vec<(String, String)> {
-        self.app.models.status().await.into_iter().map(|status| (status.id, status.origin)).collect()
+        self.app.models.origins()
     }
 
-    /// Makes the first key of a new installation; `None` when there is one already.
+    /// Makes the first key of a new installation; `None` when one was ever made, even if it is revoked by now.
     ///
     /// # Errors
     /// The key could not be stored.
     pub async fn first_key(&self) -> Result<Option<String>, AssembleError> {
-        if self.app.store.count_keys(self.app.clock.now()).await? > 0 {
+        let owner = Owner::first();
+        if !self.app.store.keys(&owner.workspace_id).await?.is_empty() {
             return Ok(None);
         }
-        let made = self.app.create_key(&Owner::first(), "First key").await;
+        let made = self.app.create_key(&owner, "First key").await;
         let (_, secret) = made.map_err(|error: ApiError| AssembleError::FirstKey(error.message))?;
         Ok(Some(secret))
     }

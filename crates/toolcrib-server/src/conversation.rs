@@ -1,5 +1,10 @@
 //! Stored conversations as runs enter them.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use toolcrib_runtime::message::Message;
 use toolcrib_runtime::model::{ModelIdentity, ModelRequest};
 use toolcrib_storage::record::NewConversation;
@@ -7,16 +12,45 @@ use toolcrib_storage::store::ConversationStore;
 
 use crate::app::App;
 use crate::auth::Principal;
-use crate::error::{ApiError, CONFIDENCE_TOO_LOW};
+use crate::error::{ApiError, CONFIDENCE_TOO_LOW, CONFLICT};
 use crate::ids::random_id;
 use crate::run::{Wishes, last_user_text};
 
 const TITLE_CHARACTERS: usize = 80;
 
+/// How long a run waits for another one in the same conversation.
+const TURN_WAIT: Duration = Duration::from_secs(3);
+
 /// A conversation that a run goes on with.
 pub(crate) struct Entered {
     pub(crate) id: String,
     pub(crate) history: Vec<Message>,
+    pub(crate) temporary: bool,
+    /// Held as long as the run goes on: one run at a time adds to a conversation.
+    pub(crate) turn: Turn,
+}
+
+/// The right to add to a conversation.
+pub(crate) struct Turn(#[expect(dead_code, reason = "dropping it ends the turn")] OwnedMutexGuard<()>);
+
+/// Whose turn it is, by conversation.
+#[derive(Default)]
+pub(crate) struct Turns(Mutex<HashMap<String, Arc<AsyncMutex<()>>>>);
+
+impl Turns {
+    async fn take(&self, id: &str) -> Result<Turn, ApiError> {
+        let lock = {
+            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // Those that nobody holds or waits for are not needed any more.
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+            Arc::clone(locks.entry(id.to_owned()).or_default())
+        };
+        let turn = tokio::time::timeout(TURN_WAIT, lock.lock_owned()).await;
+        turn.map(Turn).map_err(|_| {
+            let message = format!("another answer is being given in the conversation {id:?}");
+            ApiError::new(CONFLICT, message).with_param("toolcrib.conversation")
+        })
+    }
 }
 
 /// Finds or begins the conversation that the request names; `None` when it names none.
@@ -41,10 +75,14 @@ pub(crate) async fn enter(
             temporary: wishes.temporary,
             created_at: app.clock.now(),
         };
+        let turn = app.turns.take(&id).await?;
         app.store.create_conversation(new).await?;
-        return Ok(Some(Entered { id, history: Vec::new() }));
+        return Ok(Some(Entered { id, history: Vec::new(), temporary: wishes.temporary, turn }));
     }
     let unknown = || ApiError::not_found("conversation", wanted).with_param("toolcrib.conversation");
+    app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
+    let turn = app.turns.take(wanted).await?;
+    // Read when it is our turn: what the run before has added counts.
     let conversation = app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
     let needs = conversation.required_confidence;
     if needs > model.confidence && !model.trusted {
@@ -58,7 +96,7 @@ pub(crate) async fn enter(
     let messages = app.store.messages(owner, wanted).await?.ok_or_else(unknown)?;
     let messages = messages.into_iter().map(|stored| stored.message);
     let history = without_repeated_questions(messages, request.messages.first());
-    Ok(Some(Entered { id: conversation.id, history }))
+    Ok(Some(Entered { id: conversation.id, history, temporary: conversation.temporary, turn }))
 }
 
 /// A question that got no answer and was asked again stands in the history once.
@@ -79,7 +117,7 @@ fn without_repeated_questions(
     history
 }
 
-/// The beginning of the user's first message.
+/// The beginning of what the user said.
 fn title(messages: &[Message]) -> String {
     let text = last_user_text(messages).unwrap_or_default();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

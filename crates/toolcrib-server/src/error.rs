@@ -67,7 +67,7 @@ codes! {
     CONFIDENCE_TOO_LOW "confidence_too_low" 409 "permission_error"
         "The conversation holds data that this provider may not see."
         "Continue with a provider of the confidence named, or begin a new conversation."
-    CONVERSATION_BUSY "conflict" 409 "invalid_request_error"
+    CONFLICT "conflict" 409 "invalid_request_error"
         "Something else changed or holds what the request is about." "Look again, then repeat the request."
     BODY_TOO_LARGE "body_too_large" 413 "invalid_request_error"
         "The body is larger than the server takes." "Send less, or raise `server.max_body_bytes`."
@@ -187,7 +187,7 @@ impl From<StoreError> for ApiError {
             }
             StoreProblem::Missing { .. } => Self::new(NOT_FOUND, error.problem.to_string()),
             StoreProblem::Duplicate | StoreProblem::Ended { .. } => {
-                Self::new(CONVERSATION_BUSY, error.problem.to_string())
+                Self::new(CONFLICT, error.problem.to_string())
             }
             _ => {
                 tracing::error!(error = %error, "the store failed");

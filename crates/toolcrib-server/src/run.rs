@@ -12,9 +12,11 @@ use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selectio
 use toolcrib_runtime::policy::{Circumstances, OutboundRestriction};
 use toolcrib_runtime::run::{Run, RunEvent, drive};
 
+use tracing::Instrument as _;
+
 use crate::app::{App, caller};
 use crate::auth::Principal;
-use crate::conversation;
+use crate::conversation::{self, Entered};
 use crate::error::{ApiError, INVALID_REQUEST, SHUTTING_DOWN};
 use crate::ids::random_id;
 
@@ -71,19 +73,23 @@ impl App {
             return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new answers"));
         }
         let conversation = conversation::enter(self, principal, wishes, &request, model.identity()).await?;
-        let new_messages = match &conversation {
-            Some(entered) => {
+        let mut wishes = wishes.clone();
+        let (conversation_id, turn, new_messages) = match conversation {
+            Some(Entered { id, mut history, temporary, turn }) => {
+                // What was begun as temporary stays so.
+                wishes.temporary |= temporary;
                 let new = std::mem::take(&mut request.messages);
-                request.messages = entered.history.iter().cloned().chain(new.iter().cloned()).collect();
-                new
+                history.extend(new.iter().cloned());
+                request.messages = history;
+                (Some(id), Some(turn), new)
             }
-            None => Vec::new(),
+            None => (None, None, Vec::new()),
         };
         let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
-        let offering = self.offering(&caller, &*model, wishes, client_tools(&request));
+        let offering = self.offering(&caller, &*model, &wishes, client_tools(&request));
         let run = Run {
             run_id: random_id("run_")?,
-            conversation_id: conversation.map(|entered| entered.id),
+            conversation_id,
             model: Arc::clone(&model),
             offering,
             request,
@@ -93,7 +99,12 @@ impl App {
         let (run_id, conversation_id) = (run.run_id.clone(), run.conversation_id.clone());
         let (sender, events) = mpsc::channel(EVENTS_WAITING);
         tracing::info!(run = run_id, model = model.identity().full_name(), component = %wishes.component, "run begins");
-        self.runs.spawn(drive(run, self.services(caller), sender, self.stopping.child_token()));
+        let driven = drive(run, self.services(caller), sender, self.stopping.child_token());
+        let task = async move {
+            driven.await;
+            drop(turn);
+        };
+        self.runs.spawn(task.in_current_span());
         Ok(Started { run_id, conversation_id, model, events })
     }
 
@@ -108,19 +119,19 @@ impl App {
         let policy = self.policy.load_full();
         let caller = Arc::clone(caller);
         let now = Circumstances { caller, policy, outbound: OutboundRestriction::Unrestricted };
-        self.offering_under(&now, model, wishes, client_tools)
+        let standing =
+            ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
+        self.offering_under(&now, standing, wishes, client_tools)
     }
 
-    /// The same under given circumstances.
+    /// The same under given circumstances, for whatever will read the results.
     pub(crate) fn offering_under(
         &self,
         now: &Circumstances,
-        model: &dyn Model,
+        standing: ModelStanding,
         wishes: &Wishes,
         client_tools: BTreeSet<String>,
     ) -> Offering {
-        let standing =
-            ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
         let request = OfferRequest {
             selection: wishes.selection.clone(),
             temporary: wishes.temporary,

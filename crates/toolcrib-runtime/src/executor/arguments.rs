@@ -128,6 +128,12 @@ impl ArgumentsSchema {
         if instance.is_null() {
             return (!self.is_required(&pointer)).then_some((pointer, Edit::Remove));
         }
+        if allows(JsonType::Array)
+            && let Some(text) = instance.as_str()
+            && let Ok(list @ Value::Array(_)) = serde_json::from_str(text)
+        {
+            return Some((pointer, Edit::Replace(list, "a list inside a string was unpacked")));
+        }
         if allows(JsonType::Array) && !instance.is_array() {
             return Some((
                 pointer,
@@ -187,8 +193,11 @@ impl ArgumentsSchema {
         let pointer = error.instance_path().to_string();
         let place = if pointer.is_empty() { "(arguments)" } else { &pointer };
         let top = pointer.trim_start_matches('/').split('/').next().unwrap_or_default();
-        let found =
-            if sensitive(top) { "the value".to_owned() } else { shorten(&error.instance().to_string()) };
+        // The whole object, or an object that holds a sensitive value, is not repeated either.
+        let holds_sensitive =
+            |value: &Value| value.as_object().is_some_and(|object| object.keys().any(|name| sensitive(name)));
+        let hidden = sensitive(top) || holds_sensitive(error.instance());
+        let found = if hidden { "the value".to_owned() } else { shorten(&error.instance().to_string()) };
         match error.kind() {
             ValidationErrorKind::Required { property } => format!("{place}: {property} is missing"),
             ValidationErrorKind::AdditionalProperties { unexpected }
@@ -204,7 +213,7 @@ impl ArgumentsSchema {
             ValidationErrorKind::Enum { options } => {
                 let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
                 let allowed = options.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-                let near = error.instance().as_str().filter(|_| !sensitive(top));
+                let near = error.instance().as_str().filter(|_| !hidden);
                 let near = near.and_then(|text| nearest(text, options.iter().filter_map(Value::as_str)));
                 let hint = near.map(|near| format!(", did you mean {near:?}?")).unwrap_or_default();
                 format!("{place}: {found} is not one of {allowed}{hint}")
@@ -218,7 +227,7 @@ impl ArgumentsSchema {
                 };
                 format!("{place}: {found} is not of type {wanted}")
             }
-            _ if sensitive(top) => format!("{place}: {}", error.masked()),
+            _ if hidden => format!("{place}: {}", error.masked()),
             _ => format!("{place}: {}", shorten(&error.to_string())),
         }
     }

@@ -12,6 +12,11 @@ use crate::policy::{Circumstances, SettingsState};
 use crate::registry::RegisteredTool;
 use crate::tool::{Settings, Tool};
 
+/// Names that a refusal lists.
+const LISTED_NAMES: usize = 30;
+/// Characters that a refusal repeats of a name that does not exist.
+const LISTED_CHARACTERS: usize = 100;
+
 /// Proof that a value passed admission. Only this module can make one.
 #[derive(Debug)]
 pub struct Admitted<T> {
@@ -106,6 +111,10 @@ impl Offering {
         }
         let near = crate::nearest::nearest(name, names.iter().copied());
         let hint = near.map(|near| format!(" Did you mean {near:?}?")).unwrap_or_default();
-        format!("There is no tool named {name:?}. Available tools: {}.{hint}", names.join(", "))
+        let listed = names.iter().take(LISTED_NAMES).copied().collect::<Vec<_>>().join(", ");
+        let more = names.len().saturating_sub(LISTED_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let name: String = name.chars().take(LISTED_CHARACTERS).collect();
+        format!("There is no tool named {name:?}. Available tools: {listed}{more}.{hint}")
     }
 }

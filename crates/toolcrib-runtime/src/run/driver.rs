@@ -80,6 +80,8 @@ struct Driver {
     text_shown: bool,
     /// The answer that the model is giving right now.
     open: RoundAnswer,
+    /// Cancelled when the server may wait no longer.
+    abandoned: CancellationToken,
 }
 
 /// Why the rounds ended without an answer.
@@ -111,12 +113,14 @@ impl Driver {
         let instructions = run.offering.instructions(answering.as_ref());
         let ours = run.offering.specs().iter().cloned();
         run.request.tools = run.request.tools.iter().cloned().chain(ours).collect();
+        // The run's own token: stopping its calls must not look like being abandoned.
+        let own = cancellation.child_token();
         let machine = Machine::new(std::mem::take(&mut run.request), instructions, run.limits);
         Self {
             run,
             services,
             events,
-            cancellation,
+            cancellation: own,
             machine,
             traces: Vec::new(),
             sources: Vec::new(),
@@ -125,6 +129,7 @@ impl Driver {
             client_calls: Vec::new(),
             text_shown: false,
             open: RoundAnswer::default(),
+            abandoned: cancellation,
         }
     }
 
@@ -167,7 +172,6 @@ impl Driver {
         if matches!(stopped, Stop::Time) {
             self.machine.out_of_time();
         }
-        self.close_open_calls().await;
         match stopped {
             // What has been said stands, marked as incomplete.
             Stop::Time if self.text_shown => Ok(FinishReason::Length),
@@ -183,7 +187,18 @@ impl Driver {
                 return Err(Stop::Confidence);
             }
             let request = self.machine.request();
-            let answer = self.ask(request).await?;
+            let answer = match self.ask(request).await {
+                Err(Stop::Model(error))
+                    if error.kind == ModelErrorKind::ToolsUnsupported && !self.text_shown =>
+                {
+                    // The finding is remembered by the provider; this run goes on without tools.
+                    if !self.machine.withdraw_tools() {
+                        return Err(Stop::Model(error));
+                    }
+                    continue;
+                }
+                answer => answer?,
+            };
             self.reasoning = answer.message.reasoning();
             let offering = &self.run.offering;
             let is_clients = |name: &str| offering.is_client_tool(name);
@@ -191,7 +206,12 @@ impl Driver {
                 Step::Done { finish } => return Ok(finish),
                 Step::Empty => {
                     let provider = &self.run.model.identity().full_name();
-                    let message = format!("{provider} returned neither text nor tool calls");
+                    let called = if self.machine.incomplete().is_some() {
+                        "no text"
+                    } else {
+                        "neither text nor tool calls"
+                    };
+                    let message = format!("{provider} returned {called}");
                     return Err(Stop::Model(ModelError::new(ModelErrorKind::EmptyAnswer, message)));
                 }
                 Step::Calls { ours, clients } => {
@@ -228,7 +248,8 @@ impl Driver {
                     self.emit(RunEvent::Reasoning(delta)).await;
                 }
                 ModelEvent::CallProgress { position, id, name, arguments_delta } => {
-                    if self.run.offering.is_client_tool(&name) {
+                    // A call in the final round is dropped: the client must not begin with it.
+                    if self.run.offering.is_client_tool(&name) && self.machine.incomplete().is_none() {
                         let known = client_positions.iter().position(|known| *known == position);
                         let position = known.unwrap_or_else(|| {
                             client_positions.push(position);
@@ -298,7 +319,7 @@ impl Driver {
 
     /// Admits and executes one call.
     async fn execute(&self, call: &ToolCall, order: u32, characters: usize) -> Result<Trace, Stop> {
-        let tool = self.run.offering.offered_by_name(&call.name);
+        let tool = self.run.offering.known_by_name(&call.name);
         self.emit(RunEvent::CallStarted {
             order,
             call_id: call.id.clone(),
@@ -367,13 +388,19 @@ impl Driver {
         // What was shown of an answer that broke off stays in the transcript.
         let open = std::mem::take(&mut self.open);
         self.machine.broke_off(open.message, open.usage);
+        if outcome.is_err() || matches!(self.machine.incomplete(), Some(Incomplete::Time { .. })) {
+            self.close_open_calls().await;
+            self.machine.close_round();
+        }
         let (state, reason) = match &outcome {
             Ok(_) => match self.machine.incomplete() {
                 Some(incomplete) => (RunState::Incomplete, Some(incomplete.to_string())),
                 None => (RunState::Completed, None),
             },
-            Err(Stop::Cancelled) => (RunState::Cancelled, Some(Stop::Cancelled.message(&self.run))),
-            Err(stop) => (RunState::Failed, Some(stop.message(&self.run))),
+            Err(Stop::Cancelled) => {
+                (RunState::Cancelled, Some(Stop::Cancelled.message(&self.run, self.required_confidence)))
+            }
+            Err(stop) => (RunState::Failed, Some(stop.message(&self.run, self.required_confidence))),
         };
         deduplicate(&mut self.sources);
         let end = self.run_end(state, reason, ended_at);
@@ -383,12 +410,23 @@ impl Driver {
             (Err(stop), Ok(())) => {
                 RunEvent::Failed(Box::new(stop.into_error(&self.run, self.required_confidence)))
             }
-            (_, Err(error)) => {
+            (outcome, Err(error)) => {
+                if let Err(first) = outcome {
+                    tracing::error!(
+                        run = self.run.run_id,
+                        error = first.cause(),
+                        "the run had failed before"
+                    );
+                }
                 let stop = Stop::Storage(error.to_string());
                 RunEvent::Failed(Box::new(stop.into_error(&self.run, self.required_confidence)))
             }
         };
-        self.emit(event).await;
+        // A client that reads no more must not keep the run: the last event waits as long as there is hope.
+        tokio::select! {
+            () = self.emit(event) => {}
+            () = self.abandoned.cancelled() => {}
+        }
     }
 
     fn run_end(&self, state: RunState, reason: Option<String>, ended_at: Timestamp) -> RunEnd {
@@ -446,7 +484,20 @@ impl From<JournalError> for Stop {
 }
 
 impl Stop {
-    fn message(&self, run: &Run) -> String {
+    /// What went wrong, for the log.
+    fn cause(&self) -> String {
+        match self {
+            Self::Model(error) => {
+                format!("{error} ({})", error.detail.as_deref().unwrap_or("no more is known"))
+            }
+            Self::Storage(cause) => cause.clone(),
+            Self::Cancelled => "cancelled".to_owned(),
+            Self::Time => "out of time".to_owned(),
+            Self::Confidence => "confidence too low".to_owned(),
+        }
+    }
+
+    fn message(&self, run: &Run, needs: Confidence) -> String {
         match self {
             Self::Model(error) => error.message.clone(),
             Self::Cancelled => "the run was cancelled".to_owned(),
@@ -454,18 +505,20 @@ impl Stop {
             Self::Confidence => {
                 let identity = run.model.identity();
                 format!(
-                    "a tool result may not be sent to {}: its confidence is {}; continue with a provider that the \
-                     result may be shown to",
+                    "a tool result may not be sent to {}: its confidence is {}, and the result needs {needs}; \
+                     continue with a provider of that confidence",
                     identity.full_name(),
                     identity.confidence
                 )
             }
-            Self::Storage(_) => "the run could not be written down; nothing more was executed".to_owned(),
+            Self::Storage(_) => {
+                "the run could not be written down or read; nothing more was executed".to_owned()
+            }
         }
     }
 
     fn into_error(self, run: &Run, needs: Confidence) -> RunError {
-        let message = self.message(run);
+        let message = self.message(run, needs);
         let kind = match self {
             Self::Model(error) => {
                 tracing::warn!(run = run.run_id, error = %error, detail = error.detail, "the model failed");

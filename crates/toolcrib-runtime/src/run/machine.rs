@@ -7,6 +7,7 @@ use crate::message::{AssistantMessage, AssistantPart, Message, Part, ToolCall, T
 use crate::model::{FinishReason, ModelRequest, ToolChoice};
 
 use super::event::Incomplete;
+use super::history;
 use super::limits::Limits;
 use super::repeat::{Repeats, Repetition};
 
@@ -62,6 +63,7 @@ pub enum Plan {
 impl Machine {
     /// A run over these messages, within these limits. `instructions` are appended to the caller's system text.
     pub fn new(mut request: ModelRequest, instructions: Option<String>, limits: Limits) -> Self {
+        request.messages = history::repair(request.messages);
         if let Some(instructions) = instructions {
             append_to_system(&mut request.messages, &instructions);
         }
@@ -98,6 +100,17 @@ impl Machine {
         request
     }
 
+    /// Goes on without tools, for a model that cannot take them. False when there were none, or a tool is demanded.
+    pub fn withdraw_tools(&mut self) -> bool {
+        let demanded = matches!(self.request.tool_choice, ToolChoice::Required | ToolChoice::Named(_));
+        if demanded || self.request.tools.is_empty() {
+            return false;
+        }
+        self.request.tools = [].into();
+        self.rounds -= 1;
+        true
+    }
+
     /// Takes a complete answer of the model. `is_clients` tells which tools the client runs itself.
     pub fn answered(
         &mut self,
@@ -121,6 +134,10 @@ impl Machine {
     fn last_answer(&mut self, mut answer: AssistantMessage, finish: FinishReason) -> Step {
         answer.parts.retain(|part| !matches!(part, AssistantPart::Call(_)));
         let silent = answer.text().trim().is_empty();
+        if silent && self.closing.is_some() && !self.visible_text.is_empty() {
+            // What was said in earlier rounds is the answer.
+            return Step::Done { finish: FinishReason::Length };
+        }
         if silent && finish != FinishReason::Length && finish != FinishReason::ContentFilter {
             return Step::Empty;
         }
@@ -218,6 +235,12 @@ impl Machine {
     /// The text that the user has seen so far, rounds separated by a blank line.
     pub fn visible_text(&self) -> &str {
         &self.visible_text
+    }
+
+    /// Gives every call of a round that broke off a result, so that the conversation can go on.
+    pub fn close_round(&mut self) {
+        let added = self.request.messages.split_off(self.given);
+        self.request.messages.extend(history::repair(added));
     }
 
     /// What the run has added to the conversation.

@@ -375,8 +375,7 @@ async fn when_nobody_listens_any_more_the_run_and_its_tool_stop() {
     );
     let (sender, mut receiver) = mpsc::channel(16);
     let (run, services) = scene.run();
-    let cancellation = CancellationToken::new();
-    let driver = tokio::spawn(drive(run, services, sender, cancellation.clone()));
+    let driver = tokio::spawn(drive(run, services, sender, CancellationToken::new()));
     while let Some(event) = receiver.recv().await {
         if matches!(event, RunEvent::CallStarted { .. }) {
             break;
@@ -384,9 +383,78 @@ async fn when_nobody_listens_any_more_the_run_and_its_tool_stop() {
     }
     drop(receiver);
     driver.await.expect("ends by itself");
-    assert!(cancellation.is_cancelled());
     assert_eq!(scene.journal.ended()[0].state, RunState::Cancelled);
     assert!(scene.journal.traces().iter().all(|trace| trace.status == TraceStatus::Cancelled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_run_leaves_a_conversation_that_can_go_on() {
+    let scene = Scene::new(
+        ScriptedModel::new([calls(&[("c1", "look", "{}"), ("c2", "look", r#"{"q":"x"}"#)])]),
+        vec![RecordingTool::behaving("look", |_| Behavior::Hang)],
+    );
+    let (sender, mut receiver) = mpsc::channel(16);
+    let (run, services) = scene.run();
+    let driver = tokio::spawn(drive(run, services, sender, CancellationToken::new()));
+    while !matches!(receiver.recv().await, Some(RunEvent::CallStarted { .. }) | None) {}
+    drop(receiver);
+    driver.await.expect("ends by itself");
+    let messages = scene.journal.ended()[0].messages.clone();
+    let results = messages.iter().filter(|message| matches!(message, Message::ToolResult(_))).count();
+    assert_eq!(results, 2, "every call has a result: {messages:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_no_more_does_not_keep_the_run_from_ending() {
+    let many = (0..100).map(|index| ModelEvent::Text(format!("{index} "))).collect();
+    let scene = Scene::new(ScriptedModel::new([many]), vec![]);
+    let (sender, receiver) = mpsc::channel(4);
+    let (run, services) = scene.run();
+    let stopping = CancellationToken::new();
+    let driver = tokio::spawn(drive(run, services, sender, stopping.clone()));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    stopping.cancel();
+    driver.await.expect("ends though nobody reads");
+    assert_eq!(scene.journal.ended()[0].state, RunState::Cancelled);
+    drop(receiver);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_cannot_take_tools_is_asked_again_without_them() {
+    let refusal = ModelError::new(ModelErrorKind::ToolsUnsupported, "does not support tools");
+    let model = ScriptedModel::with_failures([Err(refusal), Ok(says("plain").into_iter().map(Ok).collect())]);
+    let outcome = Scene::new(model, vec![RecordingTool::returning("look", "x")]).play().await;
+    assert_eq!(outcome.answer().text, "plain");
+    let requests = outcome.model.requests();
+    assert_eq!((requests[0].tools.len(), requests[1].tools.len()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_final_round_keeps_what_was_said_before() {
+    let mut first = vec![ModelEvent::Text("So far so good.".to_owned())];
+    first.extend(calls(&[("c", "look", "{}")]));
+    let silent = vec![ModelEvent::Finished(FinishReason::Stop)];
+    let mut scene =
+        Scene::new(ScriptedModel::new([first, silent]), vec![RecordingTool::returning("look", "x")]);
+    scene.limits.calls = 1;
+    let outcome = scene.play().await;
+    assert_eq!(outcome.answer().text, "So far so good.");
+    assert!(outcome.answer().incomplete.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_arguments_of_a_withheld_tool_are_masked_too() {
+    let mut scene = Scene::new(
+        ScriptedModel::new([calls(&[("c1", "look", r#"{"q":"canary"}"#)]), says("ok")]),
+        vec![RecordingTool::returning("look", "x")],
+    );
+    scene.tools[0].0["sensitiveArguments"] = json!(["q"]);
+    scene.tools[0].0["visibleIn"] = json!({"deniedComponents": ["api"]});
+    let outcome = scene.play().await;
+    let trace = &outcome.journal.traces()[0];
+    assert_eq!(trace.status, TraceStatus::Blocked);
+    let started = outcome.events.iter().find(|event| matches!(event, RunEvent::CallStarted { .. }));
+    assert!(!format!("{trace:?} {started:?}").contains("canary"));
 }
 
 #[tokio::test(start_paused = true)]

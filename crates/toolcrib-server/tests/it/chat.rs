@@ -175,3 +175,62 @@ async fn explain_says_why_a_tool_is_withheld_and_who_can_change_it() {
     assert_eq!(tools[0]["headline"]["who_can_change_it"], "organization");
     assert_eq!(tools[0]["gates"].as_array().map(Vec::len), Some(14));
 }
+
+#[tokio::test]
+async fn one_run_at_a_time_adds_to_a_conversation() {
+    let upstream = Upstream::start(vec![
+        says("Begun."),
+        crate::upstream::Reply::StreamThenStall(vec![crate::upstream::text("Thinking")]),
+    ])
+    .await;
+    let server = Running::with(&upstream).await;
+    let first = server.chat("One", json!({"toolcrib": {"conversation": "new"}})).await.expect("answered");
+    let id = first["toolcrib"]["conversation_id"].as_str().expect("an id").to_owned();
+    let more = json!({"toolcrib": {"conversation": id}});
+    let (slow, refused) = tokio::join!(
+        tokio::time::timeout(std::time::Duration::from_secs(5), server.stream("Two", more.clone())),
+        async {
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            server.chat("Three", more.clone()).await
+        }
+    );
+    assert!(slow.is_err(), "the second run goes on until its client leaves");
+    assert_eq!(crate::harness::code(&refused.expect_err("refused")), (409, "conflict"));
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_stopped_in_a_call_can_go_on() {
+    let upstream = Upstream::start(vec![
+        calls("c1", "calculate", r#"{"expression":"1+1"}"#),
+        crate::upstream::Reply::Stall,
+        says("Two, as I was saying."),
+    ])
+    .await;
+    let server = Running::with(&upstream).await;
+    let more = json!({"toolcrib": {"conversation": "new"}});
+    let left = tokio::time::timeout(std::time::Duration::from_millis(700), server.chat("1+1?", more)).await;
+    assert!(left.is_err(), "the provider stalls");
+    let run = server.last_run().await;
+    let again = json!({"toolcrib": {"conversation": run["conversation_id"]}});
+    server.chat("Go on", again).await.expect("answered");
+    let requests = upstream.requests();
+    let messages = requests.last().expect("a request")["messages"].as_array().expect("messages");
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "user"]);
+}
+
+#[tokio::test]
+async fn a_clients_call_that_was_cut_is_not_handed_out_as_complete() {
+    use crate::upstream::{Reply, call, finish};
+    let cut = || Reply::Stream(vec![call("c1", "their_tool", r#"{"path": "/tmp/impor"#), finish("length")]);
+    let upstream = Upstream::start(vec![cut(), cut()]).await;
+    let server = Running::with(&upstream).await;
+    let tool =
+        json!({"type": "function", "function": {"name": "their_tool", "parameters": {"type": "object"}}});
+    let chunks = server.stream("Go", json!({"tools": [tool]})).await.expect("answered");
+    let reasons: Vec<_> =
+        chunks.iter().filter_map(|chunk| chunk["choices"][0]["finish_reason"].as_str()).collect();
+    assert_eq!(reasons, ["length"]);
+    let whole = server.chat("Go", json!({"tools": [tool]})).await.expect("answered");
+    assert_eq!(whole["choices"][0]["finish_reason"], "length");
+}

@@ -40,6 +40,7 @@ fn what_can_be_repaired_without_loss_is_repaired() {
     check(r#"{"city":"a","days":"5"}"#, json!({"city": "a", "days": 5}));
     check(r#"{"city":7}"#, json!({"city": "7"}));
     check(r#"{"city":"a","tags":"one"}"#, json!({"city": "a", "tags": ["one"]}));
+    check(r#"{"city":"a","tags":"[\"b\",\"c\"]"}"#, json!({"city": "a", "tags": ["b", "c"]}));
     check(r#"{"city":"a","exact":"true"}"#, json!({"city": "a", "exact": true}));
     check(r#""{\"city\":\"a\"}""#, json!({"city": "a"}));
 }
@@ -120,6 +121,18 @@ fn the_value_of_a_sensitive_argument_is_in_no_message() {
     let message = read(r#"{"city":"a","token":"canary"}"#).expect_err("too long");
     assert!(message.contains("/token") && !message.contains("canary"), "{message}");
     let message = read(r#"{"city":"a","token":{"x":"canary"}}"#).expect_err("wrong type");
+    assert!(!message.contains("canary"), "{message}");
+}
+
+#[test]
+fn a_violation_of_the_whole_object_does_not_repeat_a_sensitive_value() {
+    let schema = ArgumentsSchema::compile(&json!({
+        "type": "object",
+        "properties": { "token": { "type": "string" } },
+        "anyOf": [{ "required": ["other"] }, { "minProperties": 3 }]
+    }))
+    .expect("a schema");
+    let message = schema.read(r#"{"token":"canary"}"#, &|name| name == "token").expect_err("does not fit").0;
     assert!(!message.contains("canary"), "{message}");
 }
 

@@ -14,6 +14,7 @@ use toolcrib_runtime::run::{Answer, RunEvent};
 use super::chat_completions::{completion_id, finish};
 use crate::api::shapes;
 use crate::error::{ApiError, INTERNAL};
+use crate::middleware::request_id;
 use crate::run::{Started, Wishes};
 
 /// How long a failure may still be told by a status: after that the stream begins.
@@ -26,6 +27,7 @@ struct Encoding {
     encoder: ChunkEncoder,
     wishes: Wishes,
     conversation_id: Option<String>,
+    request_id: Option<String>,
     done: bool,
 }
 
@@ -63,6 +65,7 @@ pub(super) async fn respond(
         events: started.events,
         wishes,
         conversation_id: started.conversation_id,
+        request_id: request_id(),
         done: false,
     };
     let mut beginning = BytesMut::from(&encoding.encoder.role()[..]);
@@ -95,7 +98,7 @@ impl Encoding {
                 Ok(None) => {
                     self.done = true;
                     let error = ApiError::new(INTERNAL, "the run ended without an answer or an error");
-                    return Some(error_event(&error));
+                    return Some(self.error(&error));
                 }
                 Err(_) => return Some(self.encoder.comment("working")),
             };
@@ -126,7 +129,7 @@ impl Encoding {
             RunEvent::Finished(answer) => bytes.extend_from_slice(&self.end(*answer)),
             RunEvent::Failed(error) => {
                 self.done = true;
-                bytes.extend_from_slice(&error_event(&ApiError::from(*error)));
+                bytes.extend_from_slice(&self.error(&ApiError::from(*error)));
             }
             RunEvent::Started { .. }
             | RunEvent::CallStarted { .. }
@@ -134,6 +137,15 @@ impl Encoding {
             | RunEvent::CallEnded(_) => {}
         }
         bytes.freeze()
+    }
+
+    /// The same object as in a response with an error status, as the last event of the stream.
+    fn error(&self, error: &ApiError) -> Bytes {
+        let mut envelope = error.envelope();
+        if let Some(id) = &self.request_id {
+            envelope["error"]["request_id"] = id.as_str().into();
+        }
+        Bytes::from(format!("data: {envelope}\n\n"))
     }
 
     fn end(&mut self, answer: Answer) -> Bytes {
@@ -156,9 +168,4 @@ impl Encoding {
         bytes.extend_from_slice(&self.encoder.done());
         bytes.freeze()
     }
-}
-
-/// The same object as in a response with an error status, as the last event of the stream.
-fn error_event(error: &ApiError) -> Bytes {
-    Bytes::from(format!("data: {}\n\n", error.envelope()))
 }

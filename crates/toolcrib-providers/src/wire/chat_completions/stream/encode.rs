@@ -111,7 +111,7 @@ impl ChunkEncoder {
     }
 
     /// The last chunk of the choice: its finish reason, the citations, and the fields that only the provider
-    /// understands. Calls imply `tool_calls`.
+    /// understands. Calls imply `tool_calls`, unless the answer was cut: what was sent of them is then incomplete.
     pub fn finish(
         &mut self,
         finish: &FinishReason,
@@ -126,7 +126,7 @@ impl ChunkEncoder {
         let ours = ["annotations", "role", "content", "tool_calls", "function_call", WIRE_ID_FIELD];
         add_missing(&mut delta, opaque, &ours);
         let reason = match finish {
-            _ if !self.calls.is_empty() => "tool_calls",
+            FinishReason::Stop | FinishReason::ToolCalls if !self.calls.is_empty() => "tool_calls",
             FinishReason::ToolCalls => "stop",
             finish => finish_text(finish),
         };

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Value, json};
 use toolcrib_runtime::message::Message;
 use toolcrib_storage::record::{ConversationMessage, Owner};
 use toolcrib_storage::store::{ConversationStore, RunStore};
 
-use crate::api::shapes;
+use crate::api::{Path, shapes};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -38,7 +38,7 @@ pub(in crate::api::admin::v1) async fn show(
     })))
 }
 
-/// One entry per user message and one per run: a run's rounds make up one answer.
+/// One entry per message of the user, and one per run: a run's rounds make up one answer.
 async fn messages(
     app: &App,
     owner: &Owner,
@@ -49,22 +49,28 @@ async fn messages(
     let mut rest = stored.into_iter().peekable();
     while let Some(first) = rest.next() {
         let run_id = first.run_id.clone();
-        let mut of_run = vec![first];
+        let mut of_run = vec![first.message];
         while let Some(next) = rest.next_if(|next| next.run_id == run_id) {
-            of_run.push(next);
+            of_run.push(next.message);
         }
-        let texts = |wanted: fn(&Message) -> bool| {
-            let texts =
-                of_run.iter().filter(|stored| wanted(&stored.message)).map(|stored| stored.message.text());
-            texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
-        };
-        messages
-            .push(json!({"role": "user", "content": texts(|message| matches!(message, Message::User(_)))}));
+        // What was given before the last question, and that question; behind it stands what the run added.
+        let asked =
+            of_run.iter().rposition(|message| matches!(message, Message::User(_))).map_or(0, |last| last + 1);
+        for message in of_run.drain(..asked) {
+            let role = match &message {
+                Message::User(_) => "user",
+                Message::Assistant(_) => "assistant",
+                Message::System(_) | Message::ToolResult(_) => continue,
+            };
+            messages.push(json!({"role": role, "content": message.text()}));
+        }
+        let answers =
+            of_run.iter().filter(|message| matches!(message, Message::Assistant(_))).map(Message::text);
         let run = app.store.run(owner, &run_id).await?;
         messages.push(json!({
             "role": "assistant",
             "run_id": run_id,
-            "content": texts(|message| matches!(message, Message::Assistant(_))),
+            "content": answers.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n"),
             "calls": calls.remove(&run_id).unwrap_or_default(),
             "sources": run.iter().flat_map(|run| &run.sources).map(shapes::source).collect::<Vec<_>>(),
             "state": run.as_ref().map(|run| run.state.name()),
