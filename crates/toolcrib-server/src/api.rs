@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use toolcrib_storage::store::AccountStore;
@@ -56,6 +57,20 @@ async fn not_found(method: Method, uri: Uri) -> ApiError {
 
 async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {
     ApiError::new(METHOD_NOT_ALLOWED, format!("{} does not take {method}", uri.path()))
+}
+
+/// What an address names, as axum's own extractor reads it, with our envelope around an error.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let read = axum::extract::Path::<T>::from_request_parts(parts, state).await;
+        read.map(|path| Self(path.0)).map_err(|rejection| {
+            ApiError::new(INVALID_REQUEST, format!("in the address: {}", rejection.body_text()))
+        })
+    }
 }
 
 /// The query of a request, with an error that names what is wrong.

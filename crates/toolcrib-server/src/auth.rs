@@ -3,15 +3,18 @@
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use toolcrib_runtime::caller::Component;
 use toolcrib_storage::record::{ApiKey, KeyHash, KeyLookup, NewKey, Owner};
 use toolcrib_storage::store::KeyStore;
 
 use crate::app::App;
-use crate::error::{ApiError, EXPIRED_KEY, INVALID_KEY, MISSING_KEY, REVOKED_KEY};
+use crate::error::{ApiError, EXPIRED_KEY, FORBIDDEN, INVALID_KEY, MISSING_KEY, REVOKED_KEY};
 use crate::ids::{RandomnessError, random_id, random_secret};
 
-/// The cookie of the web page's session.
-pub(crate) const SESSION_COOKIE: &str = "toolcrib_session";
+/// Header fields by which proxies say for whom they ask.
+const FORWARDING: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+/// The port of addresses that name none.
+const HTTP_PORT: u16 = 80;
 
 /// Ways in that exist only on this machine and only while this process runs.
 pub(crate) struct LocalAccess {
@@ -26,8 +29,19 @@ pub(crate) struct LocalAccess {
 pub(crate) struct Principal {
     /// In whose name the request acts.
     pub(crate) owner: Owner,
-    /// The request came with the local session or token.
-    pub(crate) local: bool,
+    /// How it was recognized.
+    pub(crate) way: WayIn,
+}
+
+/// How a request shows who sent it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WayIn {
+    /// With an API key.
+    Key,
+    /// With the session of the web page, on loopback.
+    Session,
+    /// With the token that programs of the same user read in the data folder.
+    Program,
 }
 
 impl LocalAccess {
@@ -47,6 +61,29 @@ impl LocalAccess {
     }
 }
 
+impl Principal {
+    /// Whoever asks is at this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.way, WayIn::Session | WayIn::Program)
+    }
+
+    /// Refuses a component that this caller cannot be: the command line and MCP are doors of the machine itself, and
+    /// what is allowed there must not be had with a key.
+    ///
+    /// # Errors
+    /// The component is not open to keys.
+    pub(crate) fn may_act_as(&self, component: &Component, param: &str) -> Result<(), ApiError> {
+        let open = [Component::API, Component::CHAT].contains(&component.id()) || component.is_assistant();
+        if open || self.is_local() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{param}`: with an API key a request cannot act as {component}; it can as api, chat or an assistant"
+        );
+        Err(ApiError::new(FORBIDDEN, message).with_param(param))
+    }
+}
+
 impl App {
     /// Recognizes who sent a request.
     ///
@@ -55,14 +92,18 @@ impl App {
     pub(crate) async fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, ApiError> {
         if let Some(given) = bearer(headers)? {
             if same(given, self.local.token()) {
-                return Ok(Principal { owner: Owner::first(), local: true });
+                return Ok(Principal { owner: Owner::first(), way: WayIn::Program });
             }
             return self.by_key(given).await;
         }
-        if let (Some(given), Some(session)) = (cookie(headers, SESSION_COOKIE), self.local.session())
+        let name = session_cookie(headers);
+        if let (Some(given), Some(session)) = (cookie(headers, &name), self.local.session())
             && same(given, session)
         {
-            return Ok(Principal { owner: Owner::first(), local: true });
+            return Ok(Principal { owner: Owner::first(), way: WayIn::Session });
+        }
+        if headers.contains_key(header::AUTHORIZATION) {
+            return Err(malformed());
         }
         Err(ApiError::new(MISSING_KEY, "the request carries no API key"))
     }
@@ -72,7 +113,7 @@ impl App {
         match self.store.find_key(&hash(given), now).await? {
             KeyLookup::Active(key) => {
                 self.store.touch_key(&key.id, now);
-                Ok(Principal { owner: key.owner, local: false })
+                Ok(Principal { owner: key.owner, way: WayIn::Key })
             }
             KeyLookup::Revoked(key) => {
                 Err(ApiError::new(REVOKED_KEY, format!("the API key {}… was revoked", key.prefix)))
@@ -111,16 +152,32 @@ fn hash(key: &str) -> KeyHash {
     KeyHash(Sha256::digest(key.as_bytes()).into())
 }
 
+/// The key behind `Bearer`; `None` without one and with other schemes, which are somebody else's (a proxy's, say).
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
-    let malformed =
-        || ApiError::new(INVALID_KEY, "the Authorization header has to be `Bearer ` followed by the key");
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     let text = value.to_str().map_err(|_| malformed())?;
-    let (scheme, key) = text.split_once(' ').ok_or_else(malformed)?;
-    if !scheme.eq_ignore_ascii_case("bearer") || key.trim().is_empty() {
-        return Err(malformed());
+    let (scheme, key) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Ok(None);
     }
-    Ok(Some(key.trim()))
+    if key.trim().is_empty() { Err(malformed()) } else { Ok(Some(key.trim())) }
+}
+
+fn malformed() -> ApiError {
+    ApiError::new(INVALID_KEY, "the Authorization header has to be `Bearer ` followed by the key")
+}
+
+/// The name of the cookie of the web page's session. Browsers tell cookies by host but not by port, so that without
+/// the port in the name two servers on one machine would overwrite each other's session.
+pub(crate) fn session_cookie(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let port = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(HTTP_PORT);
+    format!("toolcrib_session_{port}")
+}
+
+/// Whether a proxy passed the request on: it may come from anywhere, whatever host it names.
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDING.iter().any(|name| headers.contains_key(*name))
 }
 
 fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

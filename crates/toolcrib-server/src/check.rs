@@ -1,10 +1,16 @@
 //! Checks definition files without running anything.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
+use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+
+const READABLE: &str = "a definition is a file that can be read";
+const UTF_8: &str = "a definition is JSON in UTF-8 (RFC 8259, section 8.1)";
 
 /// What was found in some definition files.
 pub struct CheckReport {
@@ -24,10 +30,13 @@ pub struct CheckError {
     pub cause: std::io::Error,
 }
 
+/// Stands for the implementation of a definition while files are checked.
+struct StandIn(String);
+
 /// Checks files, and the `.json` files of folders (not below them).
 ///
 /// # Errors
-/// A path that cannot be read, or a folder without definitions.
+/// A path that is not there, or a folder that cannot be read or holds no definitions.
 pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
     let mut files = Vec::new();
     for path in paths {
@@ -35,24 +44,29 @@ pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
     }
     let mut texts = Vec::new();
     let mut problems = Vec::new();
+    let mut stand_ins: Vec<Arc<dyn Tool>> = Vec::new();
     for path in &files {
         let file = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|cause| CheckError { path: path.clone(), cause })?;
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(cause) => {
+                problems.push(unreadable(file, format!("a file that cannot be read: {cause}"), READABLE));
+                continue;
+            }
+        };
         let Ok(text) = String::from_utf8(bytes) else {
-            problems.push(not_utf8(file));
+            problems.push(unreadable(file, "bytes that are not UTF-8".to_owned(), UTF_8));
             continue;
         };
         if let Ok(definition) = Definition::read(&text, &file) {
             problems.extend(lint(&definition, &file));
+            stand_ins.push(Arc::new(StandIn(definition.implementation_key)));
         }
         texts.push(DefinitionFile { file, text });
     }
     // Reading them together finds what is used twice. Whether an implementation exists is not the files' fault.
-    let (_, together) = Catalog::build(&texts, &[]);
-    let missing = |problem: &Problem| {
-        problem.pointer == "/implementationKey" && problem.found.ends_with("which no implementation has")
-    };
-    problems.extend(together.into_iter().filter(|problem| !missing(problem)));
+    let (_, together) = Catalog::build(&texts, &stand_ins);
+    problems.extend(together);
     problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
     Ok(CheckReport { files, problems })
 }
@@ -78,14 +92,29 @@ fn definitions_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
     Ok(found)
 }
 
-fn not_utf8(file: String) -> Problem {
+fn unreadable(file: String, found: String, allowed: &str) -> Problem {
     Problem {
         severity: Severity::Error,
         file,
         pointer: String::new(),
-        found: "bytes that are not UTF-8".to_owned(),
-        allowed: "a definition is JSON in UTF-8 (RFC 8259, section 8.1)".to_owned(),
+        found,
+        allowed: allowed.to_owned(),
         nearest: None,
+    }
+}
+
+#[async_trait]
+impl Tool for StandIn {
+    fn implementation_key(&self) -> &str {
+        &self.0
+    }
+
+    fn display(&self) -> Display {
+        Display { name: self.0.clone(), description: String::new(), icon: String::new() }
+    }
+
+    async fn call(&self, _arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::failed("a tool whose definition is only being checked cannot be called"))
     }
 }
 
@@ -115,3 +144,6 @@ impl CheckReport {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

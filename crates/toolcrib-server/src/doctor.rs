@@ -26,6 +26,12 @@ pub(crate) async fn examine(app: &App) -> Value {
     let mut findings = vec![database(app).await];
     findings.extend(providers(app).await);
     findings.extend(tools(app));
+    findings.extend(app.unknown_tools.iter().map(|unknown| Finding {
+        name: format!("configuration {}", unknown.place),
+        state: State::Warning,
+        detail: unknown.to_string(),
+        advice: Some("correct the id; `toolcrib tools list` shows every tool".to_owned()),
+    }));
     let checks = findings.iter().map(|finding| {
         json!({
             "name": finding.name,
@@ -74,11 +80,11 @@ async fn providers(app: &App) -> Vec<Finding> {
     let findings = statuses.into_iter().map(|status| {
         let place = format!("{} (from {}, confidence {})", status.base_url, status.origin, status.confidence);
         let (state, detail, advice) = match status.models {
-            Ok(models) if models.is_empty() => {
+            Ok(0) => {
                 let advice = "load a model at the provider, or name models in the configuration";
                 (State::Warning, format!("{place} lists no models"), Some(advice))
             }
-            Ok(models) => (State::Ok, format!("{place}: {} models", models.len()), None),
+            Ok(models) => (State::Ok, format!("{place}: {models} models"), None),
             Err(message) => {
                 let advice = "check that it runs, that the base URL is right and that the key is valid";
                 (State::Error, format!("{place}: {message}"), Some(advice))

@@ -9,13 +9,18 @@ pub struct Environment(BTreeMap<String, String>);
 impl Environment {
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
+        self.0.get(name).map(String::as_str).filter(|value| is_set(value))
     }
 
-    /// All variables whose name begins with `prefix`, without it.
+    /// All variables that are set and whose name begins with `prefix`, without it.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+        let set = self.0.iter().filter(|(_, value)| is_set(value));
+        set.filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
     }
+}
+
+fn is_set(value: &str) -> bool {
+    !value.trim().is_empty()
 }
 
 impl FromIterator<(String, String)> for Environment {

@@ -3,6 +3,7 @@
 //! The file holds a token and is readable by its owner only. It is removed when the server stops; one left behind by
 //! a crash names a process that does not answer any more.
 
+use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 const FILE: &str = "server.json";
 
 /// A server that runs, or ran, on a data folder.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Instance {
     /// Its process id.
     pub pid: u32,
@@ -19,6 +20,13 @@ pub struct Instance {
     pub address: String,
     /// The token for programs of the same user.
     pub token: String,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, address, token: _ } = self;
+        f.debug_struct("Instance").field("pid", pid).field("address", address).finish_non_exhaustive()
+    }
 }
 
 /// Removes the file when the server ends.
@@ -54,5 +62,17 @@ impl Drop for Announcement {
         if let Err(error) = std::fs::remove_file(&self.0) {
             tracing::warn!(path = %self.0.display(), error = %error, "the server's announcement could not be removed");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_is_not_printed() {
+        let instance = Instance { pid: 7, address: "http://127.0.0.1:1".into(), token: "canary".into() };
+        let printed = format!("{instance:?}");
+        assert!(printed.contains("127.0.0.1:1") && !printed.contains("canary"), "{printed}");
     }
 }

@@ -8,6 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::error::{ApiError, WRONG_HOST};
@@ -34,16 +35,18 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let began = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let answered = CURRENT.scope(id.clone(), async {
-        match check_host(&app, request.headers()) {
+        let response = match check_host(&app, request.headers()) {
             Ok(()) => next.run(request).await,
             Err(error) => error.into_response(),
-        }
+        };
+        let milliseconds = began.elapsed().as_secs_f64() * 1_000.0;
+        let status = response.status().as_u16();
+        // Only names, ids, durations and statuses: never contents.
+        tracing::info!(target: "toolcrib::request", %method, path, status, milliseconds, "answered");
+        response
     });
-    let mut response = answered.await;
-    let milliseconds = began.elapsed().as_secs_f64() * 1_000.0;
-    let status = response.status().as_u16();
-    // Only names, ids, durations and statuses: never contents.
-    tracing::info!(target: "toolcrib::request", request = id, %method, path, status, milliseconds, "answered");
+    // Every line that is logged on the way carries the request's id.
+    let mut response = answered.instrument(tracing::info_span!("request", id)).await;
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, value);

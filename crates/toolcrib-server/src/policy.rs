@@ -1,19 +1,19 @@
 //! Makes the policy snapshot that the gates judge by, once per change of configuration.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolcrib_runtime::policy::{Policy, SettingsState};
 use toolcrib_runtime::registry::{Catalog, RegisteredTool};
+use toolcrib_runtime::tool::definition::{SettingField, SettingType};
 
-use crate::config::Config;
+use crate::config::{Config, overrides};
+use crate::nearest::nearest;
 
 /// The policy of this configuration over these tools.
 pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {
-    for id in config.tools.keys().filter(|id| catalog.by_id(id).is_none()) {
-        tracing::warn!(tool = id, "the configuration has settings for a tool that does not exist");
-    }
     let empty = Map::new();
     let states = catalog.tools().iter().map(|tool| {
         let values = config.tools.get(tool.id()).unwrap_or(&empty);
@@ -28,6 +28,42 @@ pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {
     }
 }
 
+/// A tool that the configuration names and that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnknownTool {
+    /// The key that names it.
+    pub(crate) place: String,
+    /// The id as it is written there.
+    pub(crate) id: String,
+    /// The id that was probably meant.
+    pub(crate) nearest: Option<String>,
+}
+
+/// Every unknown tool of the configuration. A rule for a tool that does not exist protects nothing, and nobody would
+/// notice.
+pub(crate) fn unknown_tools(config: &Config, catalog: &Catalog) -> Vec<UnknownTool> {
+    let policy = &config.policy;
+    let disabled = policy.disabled_tools.iter().map(|id| ("policy.disabled_tools".to_owned(), id));
+    let minimums = policy.minimum_confidence.keys().map(|id| ("policy.minimum_confidence".to_owned(), id));
+    let defaults = policy.default_tools.iter().flat_map(|(component, ids)| {
+        ids.iter().map(move |id| (format!("policy.default_tools.{component}"), id))
+    });
+    let settings = config.tools.keys().map(|id| ("tools".to_owned(), id));
+    let named = disabled.chain(minimums).chain(defaults).chain(settings);
+    let unknown = named.filter(|(_, id)| catalog.by_id(id).is_none()).map(|(place, id)| {
+        let known = catalog.tools().iter().map(|tool| tool.id());
+        UnknownTool { place, id: id.clone(), nearest: nearest(id, known).map(str::to_owned) }
+    });
+    unknown.collect()
+}
+
+impl fmt::Display for UnknownTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` names {:?}, and there is no such tool", self.place, self.id)?;
+        self.nearest.as_ref().map_or(Ok(()), |nearest| write!(f, "; did you mean {nearest:?}?"))
+    }
+}
+
 /// Checks the settings of one tool by its schema, then by its implementation.
 pub(crate) fn settings_state(tool: &RegisteredTool, values: &Map<String, Value>) -> SettingsState {
     let schema = &tool.definition.settings_schema;
@@ -35,7 +71,10 @@ pub(crate) fn settings_state(tool: &RegisteredTool, values: &Map<String, Value>)
     let plain = |name: &str| name.replace('_', "").to_lowercase();
     let named = values.iter().map(|(name, value)| {
         let field = schema.fields.iter().find(|field| plain(&field.name) == plain(name));
-        (field.map_or_else(|| name.clone(), |field| field.name.clone()), value.clone())
+        match field {
+            Some(field) => (field.name.clone(), as_field(field, value)),
+            None => (name.clone(), value.clone()),
+        }
     });
     let settings = match schema.resolve(&named.collect()) {
         Ok(settings) => settings,
@@ -49,3 +88,17 @@ pub(crate) fn settings_state(tool: &RegisteredTool, values: &Map<String, Value>)
         SettingsState::NotConfigured(problems.into())
     }
 }
+
+/// The value as the field's type has it: variables are text, whatever the field is.
+fn as_field(field: &SettingField, value: &Value) -> Value {
+    let Some(text) = value.as_str() else { return value.clone() };
+    let fits = |read: &Value| match field.kind {
+        SettingType::String => false,
+        SettingType::Integer | SettingType::Number => read.is_number(),
+        SettingType::Boolean => read.is_boolean(),
+    };
+    overrides::parse(text).filter(fits).unwrap_or_else(|| value.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -46,7 +46,8 @@ pub enum ServeError {
     /// The address is not on loopback.
     #[error(
         "refusing to listen on {0}: the web page has no sign-in yet, so everyone who reaches it could use it; \
-         listen on 127.0.0.1 and put a reverse proxy with a sign-in of its own in front"
+         listen on 127.0.0.1 and connect from elsewhere through an SSH tunnel: \
+         ssh -L 8420:127.0.0.1:{port} HOST", port = .0.port()
     )]
     NotLoopback(SocketAddr),
     /// The data folder cannot be written.

@@ -10,7 +10,7 @@ use axum::routing::get;
 use http::{HeaderMap, HeaderValue, header};
 
 use crate::app::App;
-use crate::auth::SESSION_COOKIE;
+use crate::auth::{is_forwarded, session_cookie};
 use crate::error::{ApiError, INTERNAL};
 use crate::middleware::addressed_to_loopback;
 
@@ -52,9 +52,11 @@ async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Respons
     out.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     out.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SECURITY_POLICY));
     out.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // On this machine no sign-in is needed; under any other name the page gets no session.
-    if let Some(session) = app.local.session().filter(|_| addressed_to_loopback(&headers)) {
-        let cookie = format!("{SESSION_COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/");
+    // On this machine no sign-in is needed; under any other name, or through a proxy, the page gets no session.
+    let at_this_machine = addressed_to_loopback(&headers) && !is_forwarded(&headers);
+    if let Some(session) = app.local.session().filter(|_| at_this_machine) {
+        let name = session_cookie(&headers);
+        let cookie = format!("{name}={session}; HttpOnly; SameSite=Strict; Path=/");
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             out.insert(header::SET_COOKIE, cookie);
         }

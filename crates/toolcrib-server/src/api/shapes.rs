@@ -1,5 +1,7 @@
 //! The JSON of runs, traces and sources, the same in every door.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 use toolcrib_runtime::journal::Trace;
 use toolcrib_runtime::run::{Incomplete, RunEvent};
@@ -94,10 +96,57 @@ pub(crate) fn sources_as_markdown(sources: &[Source]) -> String {
         return String::new();
     }
     let item = |(index, source): (usize, &Source)| {
-        let title = source.title.replace('[', "\\[").replace(']', "\\]").replace('\n', " ");
-        let url = source.url.replace('(', "%28").replace(')', "%29");
-        format!("\n{}. [{title}]({url})", index + 1)
+        format!("\n{}. [{}]({})", index + 1, link_text(&source.title), link_target(&source.url))
     };
     let items: String = sources.iter().enumerate().map(item).collect();
     format!("\n\n**Sources used by tools**\n{items}")
+}
+
+/// Text of a page between the brackets of a link: nothing in it is Markdown or HTML (CommonMark 0.31, section 2.4).
+fn link_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        if matches!(character, '\\' | '[' | ']' | '<' | '>' | '`' | '*' | '_' | '&' | '!') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// A URL between the parentheses of a link, with what would end it written as percent codes (RFC 3986, section 2.1).
+fn link_target(url: &str) -> String {
+    let mut encoded = String::with_capacity(url.len());
+    for character in url.chars() {
+        if character.is_whitespace() || character.is_control() || "()<>[]\\`".contains(character) {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        } else {
+            encoded.push(character);
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcrib_runtime::tool::Origin;
+
+    use super::*;
+
+    #[test]
+    fn titles_and_addresses_of_pages_cannot_leave_their_link() {
+        let check = |title: &str, url: &str, expected: &str| {
+            let source =
+                Source { title: title.into(), url: url.into(), origin: Origin::Tool, tool_call_id: None };
+            let list = sources_as_markdown(&[source]);
+            assert_eq!(list.lines().last(), Some(expected), "{title} {url}");
+        };
+        check("A page", "https://a.example/b?c=d&e=%20", "1. [A page](https://a.example/b?c=d&e=%20)");
+        check(r"end\](http://evil)", "https://a.example/", r"1. [end\\\](http://evil)](https://a.example/)");
+        check("a\n# b `c` <img>", "https://a.example/", r"1. [a # b \`c\` \<img\>](https://a.example/)");
+        check("t", "https://a.example/x (1) <y>", "1. [t](https://a.example/x%20%281%29%20%3Cy%3E)");
+    }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use toolcrib_runtime::run::Limits;
 
+use super::ConfigError;
+
 /// What one run may use; what is left out keeps its default.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +28,20 @@ pub struct LimitsSection {
 }
 
 impl LimitsSection {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let zero = [
+            ("calls", self.calls == Some(0)),
+            ("result_characters", self.result_characters == Some(0)),
+            ("one_result", self.one_result == Some(0)),
+            ("rounds", self.rounds == Some(0)),
+            ("call_seconds", self.call_seconds == Some(0)),
+            ("run_seconds", self.run_seconds == Some(0)),
+            ("parallel_calls", self.parallel_calls == Some(0)),
+        ];
+        let zero = zero.iter().find(|(_, zero)| *zero).map(|(name, _)| format!("limits.{name}"));
+        zero.map_or(Ok(()), |place| Err(ConfigError::zero(place)))
+    }
+
     /// The limits with defaults filled in.
     pub fn limits(&self) -> Limits {
         let defaults = Limits::default();

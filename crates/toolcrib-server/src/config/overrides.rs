@@ -1,4 +1,7 @@
 //! Overrides from the environment: `TOOLCRIB_SERVER__LISTEN` sets `server.listen`.
+//!
+//! A variable is text. Below `tools` it stays text, and the tool's schema says what it is; elsewhere it is first read
+//! as TOML would read it, and taken as the text that it is when its key wants that.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +12,18 @@ use crate::environment::Environment;
 
 const PREFIX: &str = "TOOLCRIB_";
 const SEPARATOR: &str = "__";
+/// The section whose fields are judged by the tools' own schemas.
+const TOOLS: &str = "tools";
+
+/// A variable that set a key.
+pub(super) struct Override {
+    /// The variable's name.
+    pub(super) variable: String,
+    /// The keys from the root to the value.
+    path: Vec<String>,
+    /// The variable as it is, when something else was read from it.
+    text: Option<String>,
+}
 
 /// Lays the variables over `values`; returns which key came from which variable.
 ///
@@ -17,7 +32,7 @@ const SEPARATOR: &str = "__";
 pub(super) fn apply(
     values: &mut Map<String, Value>,
     environment: &Environment,
-) -> Result<BTreeMap<String, String>, ConfigError> {
+) -> Result<BTreeMap<String, Override>, ConfigError> {
     let mut applied = BTreeMap::new();
     for (name, text) in environment.with_prefix(PREFIX) {
         if !name.contains(SEPARATOR) {
@@ -25,26 +40,43 @@ pub(super) fn apply(
         }
         let segments: Vec<&str> = name.split(SEPARATOR).collect();
         let variable = format!("{PREFIX}{name}");
-        let key = set(values, &segments, parse(text)).ok_or_else(|| ConfigError::Value {
+        let of_tool = segments.first().is_some_and(|first| same(TOOLS, first));
+        let read = parse(text).filter(|value| !of_tool || value.is_string());
+        let value = read.clone().unwrap_or_else(|| Value::from(text));
+        let path = set(values, &segments, value).ok_or_else(|| ConfigError::Value {
             place: format!("variable {variable}"),
             message: "it stands below a key that is no section; write TOOLCRIB_SECTION__KEY".to_owned(),
         })?;
-        applied.insert(key, variable);
+        let text = read.map(|_| text.to_owned());
+        applied.insert(path.join("."), Override { variable, path, text });
     }
     Ok(applied)
 }
 
-fn set(values: &mut Map<String, Value>, segments: &[&str], value: Value) -> Option<String> {
+impl Override {
+    /// Puts the variable's text into the place of what was read from it; `false` when that has been done, or nothing
+    /// else had been read from it.
+    pub(super) fn take_as_text(&mut self, values: &mut Map<String, Value>) -> bool {
+        let Some(text) = self.text.take() else { return false };
+        let segments: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        set(values, &segments, Value::from(text)).is_some()
+    }
+}
+
+/// Sets the value and returns its path.
+fn set(values: &mut Map<String, Value>, segments: &[&str], value: Value) -> Option<Vec<String>> {
     let (first, rest) = segments.split_first()?;
-    let known = values.keys().find(|key| same(key, first)).cloned();
+    let exact = values.contains_key(*first).then(|| (*first).to_owned());
+    let known = exact.or_else(|| values.keys().find(|key| same(key, first)).cloned());
     let key = known.unwrap_or_else(|| first.to_lowercase());
     if rest.is_empty() {
         values.insert(key.clone(), value);
-        return Some(key);
+        return Some(vec![key]);
     }
     let below = values.entry(key.clone()).or_insert_with(|| Value::Object(Map::new()));
-    let path = set(below.as_object_mut()?, rest, value)?;
-    Some(format!("{key}.{path}"))
+    let mut path = set(below.as_object_mut()?, rest, value)?;
+    path.insert(0, key);
+    Some(path)
 }
 
 fn same(key: &str, segment: &str) -> bool {
@@ -52,11 +84,10 @@ fn same(key: &str, segment: &str) -> bool {
     plain(key) == plain(segment)
 }
 
-/// Numbers, booleans and lists as TOML writes them; everything else is text.
-fn parse(text: &str) -> Value {
+/// Numbers, booleans, lists and quoted texts as TOML writes them; `None` for everything else.
+pub(crate) fn parse(text: &str) -> Option<Value> {
     let wrapped: Result<Map<String, Value>, _> = toml::from_str(&format!("value = {text}"));
-    match wrapped.ok().and_then(|mut table| table.remove("value")) {
-        Some(value) if !value.is_object() => value,
-        _ => Value::from(text),
-    }
+    // A line break would let the text say more than one thing.
+    let mut table = wrapped.ok().filter(|table| table.len() == 1)?;
+    table.remove("value").filter(|value| !value.is_object() && !value.is_null())
 }

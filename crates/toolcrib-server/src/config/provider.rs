@@ -1,5 +1,7 @@
 //! `[providers.<id>]`: a model provider.
 
+use std::fmt;
+
 use serde::Deserialize;
 use toolcrib_providers::profile::Profile;
 use toolcrib_runtime::confidence::{Confidence, Region};
@@ -8,7 +10,7 @@ use super::ConfigError;
 use crate::environment::Environment;
 
 /// A model provider.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProviderSection {
     /// The family whose quirks it has: `openai`, `anthropic`, `ollama`, `llama_cpp`, `openai_compatible`.
@@ -27,6 +29,24 @@ pub struct ProviderSection {
     pub self_hosted: Option<bool>,
     /// Where it is established: `europe`, `usa`, `asia`.
     pub region: Option<String>,
+}
+
+/// Without the key when it is no reference: such a key is refused, but must not be printed on the way there.
+impl fmt::Debug for ProviderSection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { family, base_url, key, models, confidence, trusted, self_hosted, region } = self;
+        let reference = |key: &&str| key.starts_with("env:") || key.starts_with("file:");
+        f.debug_struct("ProviderSection")
+            .field("family", family)
+            .field("base_url", base_url)
+            .field("key", &key.as_deref().map(|key| Some(key).filter(reference).unwrap_or("*****")))
+            .field("models", models)
+            .field("confidence", confidence)
+            .field("trusted", trusted)
+            .field("self_hosted", self_hosted)
+            .field("region", region)
+            .finish()
+    }
 }
 
 const REGIONS: [(&str, Region); 3] =

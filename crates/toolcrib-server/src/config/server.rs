@@ -50,13 +50,12 @@ impl ServerSection {
     }
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        let zero = [("max_body_bytes", self.max_body_bytes), ("max_connections", self.max_connections)];
-        match zero.iter().find(|(_, value)| *value == 0) {
-            Some((name, _)) => Err(ConfigError::Value {
-                place: format!("server.{name}"),
-                message: "0 would refuse everything; give a number above 0".to_owned(),
-            }),
-            None => Ok(()),
-        }
+        let zero = [
+            ("max_body_bytes", self.max_body_bytes == 0),
+            ("max_connections", self.max_connections == 0),
+            ("body_seconds", self.body_seconds == 0),
+        ];
+        let zero = zero.iter().find(|(_, zero)| *zero).map(|(name, _)| format!("server.{name}"));
+        zero.map_or(Ok(()), |place| Err(ConfigError::zero(place)))
     }
 }

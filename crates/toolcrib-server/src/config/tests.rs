@@ -24,7 +24,7 @@ fn the_environment_overrides_the_file() {
     ];
     let config = parse(text, &variables).expect("valid");
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:9");
-    assert_eq!(config.tools["read_web_page"]["timeoutSeconds"], 7);
+    assert_eq!(config.tools["read_web_page"]["timeoutSeconds"], "7", "the tool's schema says what it is");
     assert_eq!(config.limits.calls, Some(3));
 }
 
@@ -42,6 +42,9 @@ fn what_is_wrong_is_named_with_its_place_and_what_is_allowed() {
     check("[server\n", &[], &["toolcrib.toml"]);
     check("[limits]\ncalls = -1\n", &[], &["limits.calls"]);
     check("", &[("TOOLCRIB_LIMITS__CALLS", "many")], &["limits.calls", "variable TOOLCRIB_LIMITS__CALLS"]);
+    check("[limits]\nrun_seconds = 0\n", &[], &["limits.run_seconds", "above 0"]);
+    check("[limits]\nparallel_calls = 0\n", &[], &["limits.parallel_calls", "above 0"]);
+    check("[server]\nbody_seconds = 0\n", &[], &["server.body_seconds", "above 0"]);
     check("[policy]\ntools_off = [\"chatt\"]\n", &[], &["chatt", "known: chat"]);
     check("[policy]\nconfidence_scheme = \"trust\"\n", &[], &["confidence_scheme", "trust_all"]);
     check("[providers.x]\n", &[], &["providers.x.base_url", "required"]);
@@ -55,4 +58,49 @@ fn a_key_in_the_file_itself_is_refused_without_repeating_it() {
     let message =
         parse("[providers.x]\nbase_url = \"http://h\"\nkey = \"sk-canary\"\n", &[]).expect_err("refused");
     assert!(message.contains("env:NAME") && !message.contains("canary"), "{message}");
+}
+
+#[test]
+fn an_empty_variable_overrides_nothing() {
+    let variables = [("TOOLCRIB_SERVER__LISTEN", ""), ("TOOLCRIB_LIMITS__CALLS", "  ")];
+    let config = parse("[limits]\ncalls = 3\n", &variables).expect("valid");
+    assert_eq!((config.server.listen.port(), config.limits.calls), (8420, Some(3)));
+}
+
+#[test]
+fn a_variable_that_looks_like_a_number_is_text_where_text_is_wanted() {
+    let url = ("TOOLCRIB_PROVIDERS__X__BASE_URL", "http://h");
+    let config = parse("", &[url, ("TOOLCRIB_TOOLS__SEARCH__API_KEY", "1_2e3")]).expect("valid");
+    assert_eq!(config.tools["search"]["api_key"], "1_2e3");
+    let config = parse("", &[url, ("TOOLCRIB_PROVIDERS__X__REGION", "\"europe\"")]).expect("valid");
+    assert_eq!(config.providers["x"].region.as_deref(), Some("europe"));
+    let message = parse("", &[url, ("TOOLCRIB_PROVIDERS__X__REGION", "5")]).expect_err("no region");
+    assert!(message.contains("one of europe"), "{message}");
+    let message = parse("", &[url, ("TOOLCRIB_PROVIDERS__X__KEY", "12345678")]).expect_err("no reference");
+    assert!(message.contains("env:NAME") && !message.contains("12345678"), "{message}");
+}
+
+#[test]
+fn no_message_shows_a_line_or_a_value_that_may_be_a_secret() {
+    let check = |text: &str, parts: &[&str]| {
+        let message = parse(text, &[]).expect_err(text);
+        assert!(!message.contains("canary") && !message.contains("424242"), "{message}");
+        for part in parts {
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    };
+    check("[tools.search]\napiKey = \"canary\n", &["line 2, column", "toolcrib.toml"]);
+    check("[tools.search]\n  apiKey = canary\n", &["line 2, column 12"]);
+    check("[tools]\nsearch = \"canary\"\n", &["tools.search"]);
+    check("[providers.x]\nbase_url = \"http://h\"\nkey = 424242\n", &["providers.x.key"]);
+}
+
+#[test]
+fn printing_a_configuration_shows_no_setting_of_a_tool() {
+    let config = parse("[tools.search]\napiKey = \"canary\"\n", &[]).expect("valid");
+    let printed = format!("{config:?}");
+    assert!(printed.contains("apiKey") && !printed.contains("canary"), "{printed}");
+    let provider = ProviderSection { key: Some("canary".to_owned()), ..ProviderSection::default() };
+    let printed = format!("{provider:?}");
+    assert!(printed.contains("*****") && !printed.contains("canary"), "{printed}");
 }

@@ -1,10 +1,13 @@
 //! Bad requests, and what protects the server.
 
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::harness::Running;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, calls, says};
 
 /// Sends bytes and reads the response to its end.
 async fn raw(server: &Running, request: &str) -> String {
@@ -122,12 +125,16 @@ async fn the_page_needs_no_key_on_loopback_and_its_session_opens_the_api() {
     assert!(lower.contains("content-security-policy: default-src 'none'"), "{page}");
     assert!(lower.contains("httponly; samesite=strict"), "{page}");
     let cookie =
-        page.split("toolcrib_session=").nth(1).and_then(|rest| rest.split(';').next()).expect("a session");
+        page.split("toolcrib_session_80=").nth(1).and_then(|rest| rest.split(';').next()).expect("a session");
     let with = |session: &str| {
         format!(
-            "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nCookie: toolcrib_session={session}\r\n\r\n"
+            "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nCookie: toolcrib_session_80={session}\r\n\r\n"
         )
     };
+    let basic = with(cookie).replace("Cookie:", "Authorization: Basic dTpw\r\nCookie:");
+    assert!(raw(&server, &basic).await.starts_with("HTTP/1.1 200"), "another scheme is a proxy's business");
+    let basic = basic.replace(cookie, "guessed");
+    assert!(raw(&server, &basic).await.contains("invalid_api_key"), "{basic}");
     assert!(raw(&server, &with(cookie)).await.starts_with("HTTP/1.1 200"));
     assert!(raw(&server, &with("guessed")).await.starts_with("HTTP/1.1 401"));
     for (path, part) in
@@ -147,4 +154,74 @@ async fn a_body_that_never_arrives_is_not_waited_for() {
     let request = post(&server, "", "").replace("Content-Length: 0", "Content-Length: 100");
     let response = raw(&server, &request).await;
     assert!(response.starts_with("HTTP/1.1 408") && response.contains("body_timeout"), "{response}");
+}
+
+#[tokio::test]
+async fn the_session_is_not_handed_to_a_proxy_and_belongs_to_one_port() {
+    let server = server().await;
+    let page = async |headers: &str| {
+        raw(&server, &format!("GET / HTTP/1.1\r\nConnection: close\r\n{headers}\r\n\r\n")).await
+    };
+    assert!(page("Host: localhost:8420").await.contains("toolcrib_session_8420="));
+    assert!(page("Host: [::1]:9000").await.contains("toolcrib_session_9000="));
+    for header in ["Forwarded: for=1.2.3.4", "X-Forwarded-For: 1.2.3.4", "X-Forwarded-Host: a.example"] {
+        let answer = page(&format!("Host: localhost:8420\r\n{header}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("toolcrib_session"), "{header}");
+    }
+    for header in ["X-Real-IP: 1.2.3.4", "Via: 1.1 proxy"] {
+        let answer = page(&format!("Host: localhost:8420\r\n{header}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("toolcrib_session"), "{header}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_read_gets_the_envelope_too() {
+    let server = server().await;
+    for path in ["/api/v1/runs/%FF", "/api/v1/tools/%FF", "/v1/models/%FF"] {
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
+            server.key
+        );
+        let response = raw(&server, &request).await;
+        assert!(response.starts_with("HTTP/1.1 400"), "{path}: {response}");
+        assert!(
+            response.contains("\"code\":\"invalid_request\"") && response.contains("UTF-8"),
+            "{response}"
+        );
+    }
+}
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("not poisoned").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn every_line_of_a_request_and_its_run_carries_its_id() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_ansi(false)
+        .with_writer(move || writer.clone());
+    let _logging = tracing::subscriber::set_default(subscriber.finish());
+    let upstream =
+        Upstream::start(vec![calls("c1", "calculate", r#"{"expression":"6*7"}"#), says("It is 42.")]).await;
+    let server = Running::with(&upstream).await;
+    server.chat("What is 6 times 7?", json!({})).await.expect("answered");
+    let log = String::from_utf8_lossy(&log.0.lock().expect("not poisoned")).into_owned();
+    for part in ["run begins", "a tool succeeded", "path=\"/v1/chat/completions\""] {
+        let line = log.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {log}"));
+        assert!(line.contains("request{id=\"req_"), "{line}");
+    }
 }

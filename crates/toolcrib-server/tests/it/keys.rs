@@ -1,8 +1,9 @@
 use axum::http::Method;
 use serde_json::json;
+use toolcrib_server::client::Connection;
 
 use crate::harness::{Running, code};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, says};
 
 #[tokio::test]
 async fn a_key_is_needed_and_a_wrong_or_revoked_one_is_told_apart() {
@@ -55,4 +56,30 @@ async fn the_first_key_is_made_once() {
         connection.json(Method::GET, "/api/v1/tools", None).await.is_ok(),
         "the first key goes on working"
     );
+    let keys = connection.json(Method::GET, "/api/v1/keys", None).await.expect("listed");
+    let path = format!("/api/v1/keys/{}", keys["keys"][0]["id"].as_str().expect("an id"));
+    connection.json(Method::DELETE, &path, None).await.expect("revoked");
+    drop(connection);
+    let third = Running::start_on(again.stop().await, "", &[]).await;
+    assert_eq!(third.key, "", "whoever revokes all keys wants none");
+}
+
+#[tokio::test]
+async fn a_key_acts_as_the_api_the_chat_or_an_assistant_only() {
+    let upstream = Upstream::start((0..4).map(|_| says("Hello.")).collect()).await;
+    let server = Running::with_config(&upstream, "[policy]\ntools_off = [\"api\"]\n").await;
+    for component in ["cli", "mcp"] {
+        let wishes = json!({"toolcrib": {"component": component}});
+        let error = server.chat("Hi", wishes).await.expect_err(component);
+        assert_eq!(code(&error), (403, "forbidden"), "{error}");
+        assert!(error.to_string().contains("an assistant"), "{error}");
+    }
+    for component in ["api", "chat", "email_assistant"] {
+        let wishes = json!({"toolcrib": {"component": component}});
+        server.chat("Hi", wishes).await.expect(component);
+    }
+    let local = Connection::to_running(server.data.path()).await.expect("found");
+    let body = json!({"model": "openai/m", "messages": [{"role": "user", "content": "Hi"}],
+        "toolcrib": {"component": "cli"}});
+    local.json(Method::POST, "/v1/chat/completions", Some(&body)).await.expect("answered");
 }

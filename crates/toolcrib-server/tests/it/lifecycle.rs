@@ -89,7 +89,7 @@ async fn only_loopback_is_listened_on_and_a_taken_port_is_named() {
         Server::bind(assembled.expect("assembled"), data.path()).await.err().expect("refused").to_string()
     };
     let error = bind("0.0.0.0:0").await;
-    assert!(error.contains("refusing to listen on 0.0.0.0:0"), "{error}");
+    assert!(error.contains("refusing to listen on 0.0.0.0:0") && error.contains("ssh -L"), "{error}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("an address").to_string();
     let error = bind(&address).await;
@@ -107,7 +107,7 @@ async fn a_call_without_a_model_goes_through_the_same_gates_and_is_recorded() {
     };
     let done = call("calculate", r#"{"expression": "0.1 + 0.2"}"#).await.expect("called");
     assert_eq!((&done["status"], &done["result_json"]["result"]), (&json!("SUCCESS"), &json!("0.3")));
-    assert_eq!(server.last_run().await["component"], "cli");
+    assert_eq!(server.last_run().await["component"], "api");
     let bad = call("calculate", r#"{"expresion": "1"}"#).await.expect("called");
     assert_eq!((&bad["status"], &bad["executed"]), (&json!("ERROR"), &json!(false)));
     let blocked = call("get_current_time", "{}").await.expect("called");

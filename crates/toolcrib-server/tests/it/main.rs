@@ -2,10 +2,12 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a broken harness fails the test at once")]
 
+mod calls;
 mod chat;
 mod harness;
 mod http;
 mod keys;
 mod lifecycle;
+mod models;
 mod providers;
 mod upstream;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::{Running, code, streamed};
-use crate::upstream::{Reply, Upstream, finish, http, text};
+use crate::upstream::{Reply, Upstream, finish, http, no_such_model, text};
 
 /// The errors of one misbehavior, whole and streamed, with the recorded state of the runs.
 async fn check(script: impl Fn() -> Reply, expected: (u16, &str)) {
@@ -115,10 +115,11 @@ async fn a_stream_that_stalls_is_ended_by_the_time_of_the_run_and_marked_incompl
 
 #[tokio::test]
 async fn a_model_that_nobody_has() {
-    let upstream = Upstream::start(vec![]).await;
+    let upstream = Upstream::start(vec![no_such_model()]).await;
     let server = Running::with(&upstream).await;
     for model in ["nothing-like-it", "openai/other", "nobody/m"] {
         let error = server.chat("Hi", json!({"model": model})).await.expect_err(model);
         assert_eq!(code(&error), (404, "model_not_found"), "{error}");
     }
+    assert_eq!(upstream.requests().len(), 1, "only the provider that was named is asked");
 }

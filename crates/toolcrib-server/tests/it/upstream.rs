@@ -27,16 +27,24 @@ pub(crate) struct Upstream {
 
 #[derive(Default)]
 struct State {
+    /// What `GET /v1/models` lists; `None` answers that there is no such thing.
+    models: Option<Vec<&'static str>>,
     script: VecDeque<Reply>,
     requests: Vec<Value>,
     open: usize,
 }
 
 impl Upstream {
+    /// A provider that lists the model `m`.
     pub(crate) async fn start(script: Vec<Reply>) -> Self {
+        Self::listing(Some(vec!["m"]), script).await
+    }
+
+    /// A provider that lists these models; with `None` it cannot list any.
+    pub(crate) async fn listing(models: Option<Vec<&'static str>>, script: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-        let state = Arc::new(Mutex::new(State { script: script.into(), ..State::default() }));
+        let state = Arc::new(Mutex::new(State { models, script: script.into(), ..State::default() }));
         let shared = Arc::clone(&state);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -69,7 +77,12 @@ impl Upstream {
 async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Result<()> {
     let (head, body) = read_request(&mut stream).await?;
     if head.starts_with("GET /v1/models") {
-        let list = json!({"object": "list", "data": [{"id": "m", "object": "model"}]}).to_string();
+        let models = state.lock().expect("not poisoned").models.clone();
+        let Some(models) = models else {
+            return stream.write_all(&http("404 Not Found", "application/json", b"{}")).await;
+        };
+        let data: Vec<_> = models.iter().map(|id| json!({"id": id, "object": "model"})).collect();
+        let list = json!({"object": "list", "data": data}).to_string();
         return stream.write_all(&http("200 OK", "application/json", list.as_bytes())).await;
     }
     let reply = {
@@ -166,6 +179,12 @@ pub(crate) fn call(id: &str, name: &str, arguments: &str) -> Value {
 pub(crate) fn finish(reason: &str) -> Value {
     json!({"id": "x", "object": "chat.completion.chunk",
         "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+/// The answer to a model that the provider does not have.
+pub(crate) fn no_such_model() -> Reply {
+    let body = br#"{"error":{"message":"The model does not exist","code":"model_not_found"}}"#;
+    Reply::Raw(http("404 Not Found", "application/json", body))
 }
 
 /// An answer of plain text.

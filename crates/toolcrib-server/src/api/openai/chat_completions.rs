@@ -34,7 +34,7 @@ pub(super) async fn create(
         let message = "`n`: 1 is the only number of answers; ask again for another";
         return Err(ApiError::new(INVALID_REQUEST, message).with_param("n"));
     }
-    let wishes = wishes::read(&app, chat.toolcrib.as_ref(), &headers)?;
+    let wishes = wishes::read(&app, &principal, chat.toolcrib.as_ref(), &headers)?;
     let model = app.models.resolve(&chat.model).await?;
     let started = app.start_run(&principal, model, chat.request, &wishes).await?;
     let ids = [(RUN_ID, Some(started.run_id.clone())), (CONVERSATION_ID, started.conversation_id.clone())];

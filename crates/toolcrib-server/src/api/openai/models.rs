@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
+use crate::api::Path;
 use crate::app::App;
 use crate::error::{ApiError, MODEL_NOT_FOUND};
 use crate::models::ModelEntry;

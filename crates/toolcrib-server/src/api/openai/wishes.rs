@@ -7,13 +7,19 @@ use toolcrib_runtime::offering::Selection;
 
 use crate::api::locale;
 use crate::app::App;
+use crate::auth::Principal;
 use crate::error::{ApiError, INVALID_REQUEST};
 use crate::run::Wishes;
 
 const FIELDS: [&str; 6] = ["component", "conversation", "tools", "temporary", "events", "sources"];
 
 /// The wishes of a request. The body wins over headers.
-pub(super) fn read(app: &App, body: Option<&Value>, headers: &HeaderMap) -> Result<Wishes, ApiError> {
+pub(super) fn read(
+    app: &App,
+    principal: &Principal,
+    body: Option<&Value>,
+    headers: &HeaderMap,
+) -> Result<Wishes, ApiError> {
     let mut fields = from_headers(headers)?;
     match body {
         None | Some(Value::Null) => {}
@@ -24,7 +30,10 @@ pub(super) fn read(app: &App, body: Option<&Value>, headers: &HeaderMap) -> Resu
     for (name, value) in &fields {
         let param = format!("toolcrib.{name}");
         match name.as_str() {
-            "component" => wishes.component = component(value, &param)?,
+            "component" => {
+                wishes.component = component(value, &param)?;
+                principal.may_act_as(&wishes.component, &param)?;
+            }
             "conversation" => wishes.conversation = Some(text(value, &param)?),
             "tools" => wishes.selection = app.selection(value, &param)?,
             "temporary" => wishes.temporary = flag(value, &param)?,

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::Value;
 use toolcrib_storage::store::RunStore;
 
 use super::shape;
+use crate::api::Path;
 use crate::app::App;
 use crate::error::ApiError;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Value, json};
 use toolcrib_storage::store::RunStore;
 
-use crate::api::shapes;
+use crate::api::{Path, shapes};
 use crate::app::App;
 use crate::error::ApiError;
 

@@ -1,38 +1,52 @@
 //! `POST /api/v1/tools/{id}/call`: one call without a model, through the same gates and the same executor.
+//!
+//! Whoever is at this machine sees the result as a provider of HIGH confidence would. With an API key it is MEDIUM,
+//! as for a provider that nobody vouched for: the result leaves the machine, so that tools and hosts that need HIGH
+//! stay closed. The call is a run of its own; it ends when the client leaves, and is written down to its end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 use toolcrib_runtime::caller::{Caller, Component};
 use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::executor::CallScope;
-use toolcrib_runtime::journal::{Journal, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::executor::{CallScope, Executor};
+use toolcrib_runtime::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
 use toolcrib_runtime::message::{ToolCall, Usage};
-use toolcrib_runtime::model::{
-    Model, ModelCapabilities, ModelError, ModelErrorKind, ModelIdentity, ModelRequest, ModelStream,
-};
-use toolcrib_runtime::offering::Selection;
+use toolcrib_runtime::model::{ModelCapabilities, ModelIdentity};
+use toolcrib_runtime::offering::{ModelStanding, Offering, Selection};
+use toolcrib_runtime::policy::Circumstances;
+use toolcrib_runtime::registry::RegisteredTool;
 use toolcrib_runtime::tool::Progress;
+use tracing::Instrument as _;
 
-use crate::api::{locale, shapes};
+use crate::api::{Path, locale, shapes};
 use crate::app::{App, caller};
-use crate::error::{ApiError, FORBIDDEN, INVALID_REQUEST, STORAGE_FAILED};
+use crate::auth::{Principal, WayIn};
+use crate::error::{ApiError, FORBIDDEN, INTERNAL, INVALID_REQUEST, SHUTTING_DOWN, STORAGE_FAILED};
 use crate::ids::random_id;
 use crate::policy::settings_state;
 use crate::run::Wishes;
 
-/// In place of a model: the person who calls reads the result.
-struct Reader(ModelIdentity);
-
 struct Request {
     arguments: String,
     settings: Option<Map<String, Value>>,
+}
+
+/// A call as its task takes it over.
+struct Work {
+    app: Arc<App>,
+    executor: Executor,
+    tool: Arc<RegisteredTool>,
+    call: ToolCall,
+    offering: Offering,
+    circumstances: Circumstances,
+    scope: CallScope,
 }
 
 pub(in crate::api::admin::v1) async fn call(
@@ -43,63 +57,102 @@ pub(in crate::api::admin::v1) async fn call(
 ) -> Result<Json<Value>, ApiError> {
     let principal = app.authenticate(&headers).await?;
     let request = read(&app.json_body(body).await?)?;
-    if request.settings.is_some() && !principal.local {
+    if request.settings.is_some() && !principal.is_local() {
         let message = "settings can be given with a call only on the machine itself";
         return Err(ApiError::new(FORBIDDEN, message).with_param("settings"));
     }
-    let catalog = app.registry.catalog();
-    let tool = catalog.by_id(&id).ok_or_else(|| {
-        let known: Vec<_> = catalog.tools().iter().map(|tool| tool.id()).collect();
-        ApiError::not_found("tool", &format!("{id} (there are {})", known.join(", ")))
-    })?;
-    let name = tool.definition.function.name.clone();
-    let wishes = Wishes {
-        component: Component::parse(Component::CLI).unwrap_or_else(Component::api),
-        selection: Selection::Only(BTreeSet::from([id.clone()])),
-        locale: locale(&headers),
-        ..Wishes::default()
-    };
-    let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
-    let mut circumstances =
-        app.services(Arc::clone(&caller)).circumstances.read().await.map_err(|error| {
-            tracing::error!(error = %error, "circumstances could not be read");
-            ApiError::new(STORAGE_FAILED, "the caller's circumstances could not be read")
-        })?;
-    if let Some(settings) = &request.settings {
-        let mut policy = (*circumstances.policy).clone();
-        policy.settings.insert(id, settings_state(tool, settings));
-        circumstances.policy = Arc::new(policy);
+    if app.runs.is_closed() {
+        return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new calls"));
     }
-    let reader = reader();
-    let offering = app.offering_under(&circumstances, &reader, &wishes, BTreeSet::new());
-    let call = ToolCall { id: random_id("call_")?, name, arguments: request.arguments, opaque: Map::new() };
-    let run_id = random_id("run_")?;
-    app.store.begin_run(start(&run_id, &caller, &reader, &app)).await.map_err(journal_failed)?;
     // Dropped when the client leaves: the call then stops.
     let cancellation = app.stopping.child_token();
     let _guard = cancellation.clone().drop_guard();
+    let work = prepare(&app, &principal, &id, request, locale(&headers), cancellation).await?;
+    let run_id = work.scope.run_id.clone();
+    // A task of its own writes down the end even when nobody waits for it, and stopping waits for the task.
+    let task = app.runs.spawn(work.carry_out().in_current_span());
+    let trace = task.await.map_err(|error| {
+        tracing::error!(error = %error, "a call's task ended badly");
+        ApiError::new(INTERNAL, "the call broke off")
+    })?;
+    let mut shape = shapes::trace(&trace?);
+    shape.insert("run_id".to_owned(), Value::from(run_id));
+    Ok(Json(Value::Object(shape)))
+}
+
+async fn prepare(
+    app: &Arc<App>,
+    principal: &Principal,
+    id: &str,
+    request: Request,
+    locale: String,
+    cancellation: CancellationToken,
+) -> Result<Work, ApiError> {
+    let catalog = app.registry.catalog();
+    let tool = catalog.by_id(id).cloned().ok_or_else(|| {
+        let known: Vec<_> = catalog.tools().iter().map(|tool| tool.id()).collect();
+        ApiError::not_found("tool", &format!("{id} (there are {})", known.join(", ")))
+    })?;
+    let wishes = Wishes {
+        component: component(principal.way),
+        selection: Selection::Only(BTreeSet::from([id.to_owned()])),
+        locale,
+        ..Wishes::default()
+    };
+    let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
+    let services = app.services(caller);
+    let mut circumstances = services.circumstances.read().await.map_err(|error| {
+        tracing::error!(error = %error, "circumstances could not be read");
+        ApiError::new(STORAGE_FAILED, "the caller's circumstances could not be read")
+    })?;
+    if let Some(settings) = &request.settings {
+        let mut policy = (*circumstances.policy).clone();
+        policy.settings.insert(id.to_owned(), settings_state(&tool, settings));
+        circumstances.policy = Arc::new(policy);
+    }
+    let standing = standing(principal);
     let scope = CallScope {
-        run_id: run_id.clone(),
+        run_id: random_id("run_")?,
         conversation_id: None,
         order: 1,
         round: 1,
         limits: app.limits,
         result_characters_left: app.limits.result_characters,
-        confidence: reader.0.confidence,
-        provider_trusted: reader.0.trusted,
+        confidence: standing.identity.confidence,
+        provider_trusted: standing.identity.trusted,
         cancellation,
         progress: Progress::ignored(),
     };
-    let executor = app.services(caller).executor;
-    let trace = match offering.admit(call.clone(), &circumstances) {
-        Ok(admitted) => executor.execute(admitted, &scope).await,
-        Err(refusal) => executor.refuse(Some(tool), &call, refusal, &scope).await,
+    let call = ToolCall {
+        id: random_id("call_")?,
+        name: tool.definition.function.name.clone(),
+        arguments: request.arguments,
+        opaque: Map::new(),
     };
-    let trace = trace.map_err(journal_failed)?;
-    app.store.end_run(end(&run_id, &trace, &app)).await.map_err(journal_failed)?;
-    let mut shape = shapes::trace(&trace);
-    shape.insert("run_id".to_owned(), Value::from(run_id));
-    Ok(Json(Value::Object(shape)))
+    let offering = app.offering_under(&circumstances, standing, &wishes, BTreeSet::new());
+    Ok(Work { app: Arc::clone(app), executor: services.executor, tool, call, offering, circumstances, scope })
+}
+
+impl Work {
+    /// Begins the run, executes the call and ends the run, whatever happens in between.
+    async fn carry_out(self) -> Result<Trace, ApiError> {
+        let (store, clock, run_id) = (&self.app.store, &self.app.clock, &self.scope.run_id);
+        let start = start(run_id, &self.circumstances.caller, self.offering.model(), &self.app);
+        store.begin_run(start).await.map_err(|error| journal_failed(&error))?;
+        let traced = match self.offering.admit(self.call.clone(), &self.circumstances) {
+            Ok(admitted) => self.executor.execute(admitted, &self.scope).await,
+            Err(refusal) => self.executor.refuse(Some(&self.tool), &self.call, refusal, &self.scope).await,
+        };
+        if traced.is_err()
+            && let Err(error) = store.close_open_calls(run_id, clock.now()).await
+        {
+            tracing::error!(run = run_id, error = %error, "an open call could not be closed");
+        }
+        let ended = store.end_run(end(run_id, traced.as_ref().ok(), &self.app)).await;
+        let trace = traced.map_err(|error| journal_failed(&error))?;
+        ended.map_err(|error| journal_failed(&error))?;
+        Ok(trace)
+    }
 }
 
 fn read(body: &Value) -> Result<Request, ApiError> {
@@ -124,64 +177,69 @@ fn read(body: &Value) -> Result<Request, ApiError> {
     Ok(Request { arguments, settings })
 }
 
-fn reader() -> Reader {
-    Reader(ModelIdentity {
-        provider_id: "toolcrib".to_owned(),
-        model: "none".to_owned(),
-        confidence: Confidence::High,
-        trusted: false,
-    })
+/// Where the call happens, by how the caller came in.
+fn component(way: WayIn) -> Component {
+    let id = match way {
+        WayIn::Key => Component::API,
+        WayIn::Session => Component::CHAT,
+        WayIn::Program => Component::CLI,
+    };
+    Component::parse(id).unwrap_or_else(Component::api)
 }
 
-fn start(run_id: &str, caller: &Caller, reader: &Reader, app: &App) -> RunStart {
+/// In place of a model: whoever calls reads the result.
+fn standing(principal: &Principal) -> ModelStanding {
+    let confidence = if principal.is_local() { Confidence::High } else { Confidence::Medium };
+    ModelStanding {
+        identity: ModelIdentity {
+            provider_id: "toolcrib".to_owned(),
+            model: "none".to_owned(),
+            confidence,
+            trusted: false,
+        },
+        capabilities: ModelCapabilities { functions: true, images: true },
+    }
+}
+
+fn start(run_id: &str, caller: &Caller, reader: &ModelStanding, app: &App) -> RunStart {
     RunStart {
         run_id: run_id.to_owned(),
         conversation_id: None,
         workspace_id: caller.workspace_id.clone(),
         user_id: caller.user_id.clone(),
         component: caller.component.id().to_owned(),
-        provider_id: reader.0.provider_id.clone(),
-        model: reader.0.model.clone(),
+        provider_id: reader.identity.provider_id.clone(),
+        model: reader.identity.model.clone(),
         messages: Vec::new(),
         started_at: app.clock.now(),
     }
 }
 
-fn end(run_id: &str, trace: &Trace, app: &App) -> RunEnd {
-    let succeeded = trace.status == TraceStatus::Success;
+/// The end of the run; without a trace the call could not be written down.
+fn end(run_id: &str, trace: Option<&Trace>, app: &App) -> RunEnd {
+    let state = match trace.map(|trace| trace.status) {
+        Some(TraceStatus::Success) => RunState::Completed,
+        Some(TraceStatus::Cancelled) => RunState::Cancelled,
+        _ => RunState::Failed,
+    };
+    let unwritten = || Some("the call could not be written down".to_owned());
     RunEnd {
         run_id: run_id.to_owned(),
-        state: if succeeded { RunState::Completed } else { RunState::Failed },
-        reason: trace.status_message.clone(),
+        state,
+        reason: trace.map_or_else(unwritten, |trace| trace.status_message.clone()),
         messages: Vec::new(),
-        sources: trace.sources.clone(),
+        sources: trace.map(|trace| trace.sources.clone()).unwrap_or_default(),
         usage: Usage::default(),
         rounds: 0,
-        required_confidence: trace.required_confidence,
+        required_confidence: trace.map_or(Confidence::None, |trace| trace.required_confidence),
         ended_at: app.clock.now(),
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
-fn journal_failed(error: toolcrib_runtime::journal::JournalError) -> ApiError {
+fn journal_failed(error: &JournalError) -> ApiError {
     tracing::error!(error = %error, "the journal could not be written");
     ApiError::new(
         STORAGE_FAILED,
         "the call could not be written down; what was not written down was not executed",
     )
-}
-
-#[async_trait]
-impl Model for Reader {
-    fn identity(&self) -> &ModelIdentity {
-        &self.0
-    }
-
-    fn capabilities(&self) -> ModelCapabilities {
-        ModelCapabilities { functions: true, images: true }
-    }
-
-    async fn ask(&self, _request: ModelRequest) -> Result<ModelStream, ModelError> {
-        Err(ModelError::new(ModelErrorKind::ModelNotFound, "a person is no model"))
-    }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::summary;
+use crate::api::Path;
 use crate::app::App;
 use crate::error::ApiError;
 
