@@ -56,6 +56,8 @@ pub struct Circumstances {
     pub policy: Arc<Policy>,
     /// The conversation's outbound restriction as it is now.
     pub outbound: OutboundRestriction,
+    /// The run has read content by people whom the user does not know.
+    pub untrusted_seen: bool,
 }
 
 /// Reads the circumstances of a run at the moment of the question.

@@ -96,6 +96,7 @@ impl CircumstancesReader for LiveCircumstances {
             caller: Arc::clone(&self.caller),
             policy: self.app.policy.load_full(),
             outbound: OutboundRestriction::Unrestricted,
+            untrusted_seen: false,
         })
     }
 }

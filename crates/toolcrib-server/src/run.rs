@@ -118,7 +118,12 @@ impl App {
     ) -> Offering {
         let policy = self.policy.load_full();
         let caller = Arc::clone(caller);
-        let now = Circumstances { caller, policy, outbound: OutboundRestriction::Unrestricted };
+        let now = Circumstances {
+            caller,
+            policy,
+            outbound: OutboundRestriction::Unrestricted,
+            untrusted_seen: false,
+        };
         let standing =
             ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
         self.offering_under(&now, standing, wishes, client_tools)

@@ -10,6 +10,7 @@ use crate::caller::Caller;
 use crate::message::ToolCall;
 use crate::policy::{Circumstances, SettingsState};
 use crate::registry::RegisteredTool;
+use crate::tool::definition::Approval;
 use crate::tool::{Settings, Tool};
 
 /// Names that a refusal lists.
@@ -67,6 +68,15 @@ impl<T> Admitted<T> {
     }
 }
 
+/// A call that a person has to agree to is refused where nobody can be asked.
+fn needs_approval(approval: Approval, now: &Circumstances) -> bool {
+    match approval {
+        Approval::Never => false,
+        Approval::Always => true,
+        Approval::AfterUntrusted => now.untrusted_seen,
+    }
+}
+
 impl Offering {
     /// Admits one call, or refuses it.
     ///
@@ -83,6 +93,14 @@ impl Offering {
         if let Some((_, reason)) = gate::judge(&subject).into_iter().next() {
             let for_model = format!("The tool {:?} is not available now: {reason}.", call.name);
             return Err(Refusal { for_model, code: Some(reason.code()) });
+        }
+        if needs_approval(tool.definition.approval, now) {
+            let for_model = format!(
+                "The tool {:?} needs the approval of a person for this call, and nobody can be asked here. Tell the \
+                 user what you wanted to do.",
+                call.name
+            );
+            return Err(Refusal { for_model, code: Some("requires_approval") });
         }
         let Some(implementation) = tool.implementation.clone() else {
             return Err(Refusal { for_model: self.not_offered(&call.name), code: Some("no_implementation") });

@@ -188,6 +188,7 @@ fn circumstances(world: &World) -> Circumstances {
         caller: Arc::new(world.caller.clone()),
         policy: Arc::new(world.policy.clone()),
         outbound: OutboundRestriction::Unrestricted,
+        untrusted_seen: false,
     }
 }
 

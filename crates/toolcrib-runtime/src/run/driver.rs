@@ -79,6 +79,7 @@ struct Driver {
     reasoning: String,
     client_calls: Vec<ToolCall>,
     text_shown: bool,
+    untrusted_seen: bool,
     /// The answer that the model is giving right now.
     open: RoundAnswer,
     /// Cancelled when the server may wait no longer.
@@ -129,6 +130,7 @@ impl Driver {
             reasoning: String::new(),
             client_calls: Vec::new(),
             text_shown: false,
+            untrusted_seen: false,
             open: RoundAnswer::default(),
             abandoned: cancellation,
         }

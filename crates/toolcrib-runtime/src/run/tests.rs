@@ -90,6 +90,7 @@ impl Scene {
                 caller,
                 policy,
                 outbound: OutboundRestriction::Unrestricted,
+                untrusted_seen: false,
             }),
             clock,
         };
@@ -468,6 +469,28 @@ async fn nothing_runs_that_cannot_be_written_down() {
     let outcome = scene.play().await;
     assert!(matches!(outcome.error().kind, RunErrorKind::Storage));
     assert_eq!(tool.calls(), Vec::<Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_needs_approval_is_refused_where_nobody_can_be_asked() {
+    let tools = || vec![RecordingTool::returning("act", "done"), RecordingTool::returning("read", "page")];
+    let script = || {
+        ScriptedModel::new([
+            calls(&[("a", "act", "{}"), ("b", "read", "{}"), ("c", "act", r#"{"q":"2"}"#)]),
+            says("ok"),
+        ])
+    };
+    for (approval, executed) in [("never", 2), ("afterUntrusted", 1), ("always", 0)] {
+        let mut scene = Scene::new(script(), tools());
+        scene.tools[0].0["approval"] = json!(approval);
+        scene.tools[1].0["returnsUntrustedContent"] = json!(true);
+        let act = Arc::clone(&scene.tools[0].1);
+        let outcome = scene.play().await;
+        assert_eq!(act.calls().len(), executed, "{approval}");
+        let blocked =
+            outcome.journal.traces().iter().filter(|trace| trace.status == TraceStatus::Blocked).count();
+        assert_eq!(blocked, 2 - executed, "{approval}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -80,8 +80,9 @@ impl Driver {
         })
         .await;
         let scope = self.scope(call, order, characters);
-        let now =
+        let mut now =
             self.services.circumstances.read().await.map_err(|error| Stop::Storage(error.to_string()))?;
+        now.untrusted_seen |= self.untrusted_seen;
         let trace = match self.run.offering.admit(call.clone(), &now) {
             Ok(admitted) => self.services.executor.execute(admitted, &scope).await,
             Err(refusal) => self.services.executor.refuse(tool.map(Arc::as_ref), call, refusal, &scope).await,
@@ -117,6 +118,9 @@ impl Driver {
     fn take_trace(&mut self, call: &ToolCall, trace: Trace) {
         let text = trace.result_text.clone().unwrap_or_default();
         self.machine.record(call, text, trace.status != TraceStatus::Success, trace.executed);
+        let tool = self.run.offering.known_by_name(&call.name);
+        self.untrusted_seen |=
+            trace.executed && tool.is_some_and(|tool| tool.definition.returns_untrusted_content);
         self.required_confidence = self.required_confidence.max(trace.required_confidence);
         self.sources.extend(trace.sources.iter().cloned());
         self.traces.push(trace);
