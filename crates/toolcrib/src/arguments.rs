@@ -8,7 +8,7 @@ use crate::commands::{ask, call, check, doctor, keys, schema, serve, tools};
 
 /// Governed tools for language models: one program that offers, guards, runs and records what models may call.
 #[derive(Debug, Parser)]
-#[command(name = "toolcrib", version, about, max_term_width = 100)]
+#[command(name = "toolcrib", version, max_term_width = 100)]
 #[command(
     after_help = "Without a command, the server starts. Most commands use the server that runs on the same \
 data folder, or the one at --server; without one they work on the data folder directly."
@@ -22,8 +22,9 @@ pub(crate) struct Arguments {
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Common {
-    /// Configuration file [default: toolcrib.toml in the data folder, when it exists]
+    /// Configuration file [default: toolcrib.toml in the data folder]
     #[arg(long, global = true, value_name = "FILE", env = "TOOLCRIB_CONFIG", hide_env = true)]
     pub(crate) config: Option<PathBuf>,
     /// Data folder [default: ~/.local/share/toolcrib]

@@ -18,15 +18,14 @@ use answer::Answer;
 
 /// Ask a question.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-What is piped in is added behind the question: toolcrib ask \"Summarize this\" < report.txt
-Beside a question, standard input is only waited for as long as a pipe that nobody writes to should be: 3 seconds
-until it begins. End the question with - to wait for as long as it takes.
-
-Exit code 0: answered. 1: failed. 130: interrupted; the run is stopped and written down as cancelled.")]
+#[command(
+    after_help = "What is piped in is added behind the question: toolcrib ask \"Summarize this\" < report.txt\n\
+When nothing comes for 3 seconds, the question is asked without it, for a pipe may stay open that nobody writes to. \
+A - at the end waits for as long as it takes: slow-command | toolcrib ask \"Summarize this\" -\n\n\
+Exit code 0: answered. 1: failed. 130: interrupted; the run is stopped and written down as cancelled."
+)]
 pub(crate) struct Ask {
-    /// The question. Standard input is added when something is piped in, or read when there is no question; `-` at
-    /// the end reads it in any case
+    /// The question; standard input when there is none, or in addition when something is piped in
     prompt: Vec<String>,
     /// The model, as `provider/model`
     #[arg(short, long, value_name = "MODEL", default_value = "default")]

@@ -1,6 +1,8 @@
 //! `toolcrib ask` and what interrupting does.
 
-use crate::harness::{Home, ended, piped, signal, silent, wait};
+use serde_json::json;
+
+use crate::harness::{Home, ended, piped, signal, silent, streaming, wait};
 
 const QUESTION: [&str; 4] = ["ask", "-m", "toolcrib/demo", "calculate 20 + 3"];
 
@@ -38,15 +40,60 @@ fn a_model_that_is_not_there_is_told() {
     assert_eq!(told.out, "");
 }
 
+#[test]
+fn nothing_in_an_answer_steers_the_terminal() {
+    let steering = "\u{1b}]0;title\u{7}\u{9b}2J\u{1b}[31m";
+    let call = json!({"type": "call_ended", "status": steering, "result": steering, "duration_ms": 1});
+    let source = json!({"title": steering, "url": format!("https://example.com/{steering}")});
+    let server = streaming(&[
+        json!({"toolcrib": {"type": "call_started", "icon": steering, "name": steering, "arguments": {"a": steering}}}),
+        json!({"toolcrib": {"type": "call_progress", "text": steering}}),
+        json!({"toolcrib": call}),
+        json!({"choices": [{"delta": {"content": "An answer\u{1b}"}}]}),
+        json!({"choices": [{"delta": {"content": "[2J in pieces"}}]}),
+        json!({"toolcrib": {"type": "finished", "sources": [source], "incomplete": {"message": steering}}}),
+    ]);
+    let home = Home::new();
+    let answer = home.run(&["ask", "--server", &server.address, "Hello"]).with_code(0);
+    assert!(answer.out.starts_with("An answer[2J in pieces\n"), "{answer:?}");
+    let steers = |text: &str| text.contains(|c: char| c.is_control() && c != '\n');
+    assert!(!steers(&answer.out) && !steers(&answer.err), "{answer:?}");
+    let data = home.run(&["ask", "--json", "--server", &server.address, "Hello"]).with_code(0);
+    assert!(!steers(&data.out), "{data:?}");
+    assert_eq!(data.json()["sources"][0]["title"], steering);
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_a_failure() {
+    let home = Home::new();
+    let cases = [
+        (json!({"choices": [{"delta": {"content": "An ans"}}]}), "An ans\n", "error: the answer broke off"),
+        (
+            json!({"error": {"code": "x", "message": "no \u{1b}more", "hint": "wait"}}),
+            "",
+            "error: no more\nhint: wait\n",
+        ),
+    ];
+    for (event, out, error) in cases {
+        let server = streaming(&[event]);
+        let told = home.run(&["ask", "--server", &server.address, "Hello"]).with_code(1);
+        assert_eq!(told.out, out);
+        assert!(told.err.starts_with(error), "{told:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_question_is_written_down_as_cancelled() {
     let home = Home::new();
     for name in ["INT", "TERM"] {
         let provider = silent();
-        let mut command = home.command(&["ask", "-m", "slow/model", "Hello"]);
-        command.env("TOOLCRIB_PROVIDERS__SLOW__BASE_URL", format!("{}/v1", provider.address));
-        let mut child = piped(&mut command);
+        let address = &provider.address;
+        home.write(
+            "toolcrib.toml",
+            format!("[providers.slow]\nbase_url = \"{address}/v1\"\nmodels = [\"model\"]\n"),
+        );
+        let mut child = piped(&mut home.command(&["ask", "-m", "slow/model", "Hello"]));
         drop(child.stdin.take());
         provider.wait_for("/v1/chat/completions");
         signal(&child, name);

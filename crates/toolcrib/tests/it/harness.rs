@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// How long anything may take before a test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A data folder, and the program on it.
 pub(crate) struct Home {
@@ -187,17 +187,29 @@ pub(crate) struct Silent {
 }
 
 pub(crate) fn silent() -> Silent {
+    answering(String::new())
+}
+
+/// A server that answers every request with these events of a stream, and then ends the connection.
+pub(crate) fn streaming(events: &[Value]) -> Silent {
+    let events = events.iter().fold(String::new(), |text, event| format!("{text}data: {event}\n\n"));
+    answering(format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{events}"
+    ))
+}
+
+fn answering(answer: String) -> Silent {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (send, seen) = mpsc::channel();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (mut stream, send) = (stream.unwrap(), send.clone());
+            let (mut stream, send, answer) = (stream.unwrap(), send.clone(), answer.clone());
             std::thread::spawn(move || {
                 let mut bytes = vec![0; 64 * 1024];
                 while let Ok(read) = stream.read(&mut bytes) {
                     let _ = send.send(String::from_utf8_lossy(&bytes[..read]).into_owned());
-                    if read == 0 {
+                    if read == 0 || (!answer.is_empty() && stream.write_all(answer.as_bytes()).is_ok()) {
                         break;
                     }
                 }

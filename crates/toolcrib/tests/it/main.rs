@@ -1,5 +1,7 @@
 //! The built program as people and scripts use it: real processes on data folders of their own.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail like tests")]
+
 mod answers;
 mod harness;
 mod help;

@@ -91,6 +91,19 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
+fn colors_are_used_where_they_are_wanted() {
+    let home = Home::new();
+    for (variables, colored) in
+        [(&[("CLICOLOR_FORCE", "1")][..], true), (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false)]
+    {
+        let mut command = home.command(&["tools"]);
+        let list = ended(command.envs(variables.iter().copied()).output().unwrap()).with_code(0);
+        assert_eq!(list.out.contains("\u{1b}[1mcalculate\u{1b}[0m"), colored, "{list:?}");
+        assert_eq!(list.out.contains('\u{1b}'), colored, "{list:?}");
+    }
+}
+
+#[test]
 fn no_escapes_are_written_to_pipes() {
     let home = Home::new();
     let answer = home.run(&ask(&["calculate 20 + 3"])).with_code(0);
