@@ -71,3 +71,27 @@ fn providers_that_do_not_answer_do_not_hold_the_server_up() {
     signal(&child, "TERM");
     assert_eq!(wait(&mut child), Some(0));
 }
+
+#[test]
+fn a_second_signal_does_not_wait_for_running_answers() {
+    let home = Home::new();
+    let provider = silent();
+    let address = &provider.address;
+    let text = format!("[providers.slow]\nbase_url = \"{address}/v1\"\nmodels = [\"model\"]\n");
+    home.write("toolcrib.toml", text);
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut server =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("Stop with")));
+    let mut asking = home.command(&["ask", "-m", "slow/model", "Hello"]);
+    let mut asking = asking.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    provider.wait_for("/v1/chat/completions");
+    signal(&server, "INT");
+    let mut told = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(told.any(|line| line.starts_with("Stopping: ")));
+    signal(&server, "INT");
+    assert_eq!(wait(&mut server), Some(130));
+    assert!(!home.path().join("server.json").exists());
+    assert_eq!(wait(&mut asking), Some(1), "an answer that broke off is no success");
+}
