@@ -61,6 +61,12 @@ impl Place {
         }
     }
 
+    /// The component that runs happen in. Only programs of the same user act as the command line; whoever comes with
+    /// an API key is a client like any other.
+    pub(crate) fn component(&self) -> &'static str {
+        if self.common.server.is_some() { "api" } else { "cli" }
+    }
+
     /// Opens the installation in the data folder. When another command has it open, waits a little for its end; a
     /// server does not end by itself and is not waited for.
     pub(crate) async fn assemble(&self, config: Config) -> anyhow::Result<Installation> {

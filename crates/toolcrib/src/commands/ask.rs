@@ -38,16 +38,25 @@ pub(crate) struct Ask {
 impl Ask {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
         let prompt = question::read(&self.prompt)?;
-        with_connection(place, async |connection| self.answer(connection, &prompt, json).await).await
+        with_connection(place, async |connection| {
+            self.answer(connection, place.component(), &prompt, json).await
+        })
+        .await
     }
 
-    async fn answer(&self, connection: &Connection, prompt: &str, quiet: bool) -> anyhow::Result<ExitCode> {
+    async fn answer(
+        &self,
+        connection: &Connection,
+        component: &str,
+        prompt: &str,
+        quiet: bool,
+    ) -> anyhow::Result<ExitCode> {
         let body = json!({
             "model": self.model,
             "stream": true,
             "stream_options": {"include_usage": true},
             "messages": [{"role": "user", "content": prompt}],
-            "toolcrib": {"component": "cli", "events": true, "tools": self.tools},
+            "toolcrib": {"component": component, "events": true, "tools": self.tools},
         });
         let reply = connection.send(Method::POST, "/v1/chat/completions", &[], Some(&body)).await?;
         let mut events = reply.events();

@@ -36,9 +36,9 @@ enum Which {
 struct Explain {
     /// Only this tool, with the verdict of every gate
     id: Option<String>,
-    /// Where the run would happen: chat, api, mcp, cli or an assistant
-    #[arg(long, value_name = "ID", default_value = "cli")]
-    component: String,
+    /// Where the run would happen: chat, api, mcp, cli or an assistant [default: cli, or api with --server]
+    #[arg(long, value_name = "ID")]
+    component: Option<String>,
     /// The model, as `provider/model`
     #[arg(short, long, value_name = "MODEL", default_value = "default")]
     model: String,
@@ -52,7 +52,7 @@ impl Tools {
         with_connection(place, async |connection| match self.command.unwrap_or(Which::List) {
             Which::List => list(connection, json).await,
             Which::Show { id } => show(connection, &id).await,
-            Which::Explain(explain) => explain.run(connection, json).await,
+            Which::Explain(explain) => explain.run(connection, place.component(), json).await,
         })
         .await
     }
@@ -83,10 +83,11 @@ async fn show(connection: &Connection, id: &str) -> anyhow::Result<ExitCode> {
 }
 
 impl Explain {
-    async fn run(self, connection: &Connection, json: bool) -> anyhow::Result<ExitCode> {
+    async fn run(self, connection: &Connection, component: &str, json: bool) -> anyhow::Result<ExitCode> {
+        let component = self.component.as_deref().unwrap_or(component);
         let path = format!(
             "/api/v1/tools/explain?component={}&model={}&tools={}",
-            encoded(&self.component),
+            encoded(component),
             encoded(&self.model),
             encoded(&self.tools)
         );
@@ -105,10 +106,7 @@ impl Explain {
             return Ok(ExitCode::SUCCESS);
         }
         let (model, confidence) = (text_of(&answer["model"]), text_of(&answer["confidence"]));
-        output::line(styled(
-            FAINT,
-            format!("component {}, model {model}, confidence {confidence}", self.component),
-        ));
+        output::line(styled(FAINT, format!("component {component}, model {model}, confidence {confidence}")));
         let tools = answer["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         let longest = longest_id(tools);
         for tool in tools {

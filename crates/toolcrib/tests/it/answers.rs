@@ -28,6 +28,14 @@ fn a_question_is_answered_without_a_server_and_by_a_running_one() {
         far.command(&["ask", "--server", serving.address(), "-m", "toolcrib/demo", "calculate 20 + 3"]);
     let answer = ended(command.env("TOOLCRIB_KEY", key.trim()).output().unwrap()).with_code(0);
     assert!(answer.out.contains("= 23"), "{answer:?}");
+    let mut command =
+        far.command(&["tools", "explain", "-m", "toolcrib/demo", "--server", serving.address()]);
+    let explained = ended(command.env("TOOLCRIB_KEY", key.trim()).output().unwrap()).with_code(0);
+    assert!(explained.out.starts_with("component api, model toolcrib/demo, "), "{explained:?}");
+    let mut command =
+        far.command(&["call", "calculate", "{\"expression\": \"20 + 3\"}", "--server", serving.address()]);
+    let called = ended(command.env("TOOLCRIB_KEY", key.trim()).output().unwrap()).with_code(0);
+    assert_eq!(called.json()["result"], "23");
     let mut command = far.command(&["tools", "--server", serving.address()]);
     let refused = ended(command.env("TOOLCRIB_KEY", "tc_wrong").output().unwrap()).with_code(1);
     assert!(refused.err.contains("hint: "), "{refused:?}");
