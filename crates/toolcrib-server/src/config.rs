@@ -166,7 +166,7 @@ fn read(
 
 /// Whether the value of a key must not stand in a message.
 fn may_be_secret(key: &str) -> bool {
-    key.starts_with("tools.") || (key.starts_with("providers.") && key.ends_with(".key"))
+    key.starts_with("tools.") || (key.starts_with("providers.") && key.rsplit('.').next() == Some("key"))
 }
 
 /// Where and why, without the line itself: it may hold a secret.

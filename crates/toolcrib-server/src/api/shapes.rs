@@ -102,7 +102,7 @@ pub(crate) fn sources_as_markdown(sources: &[Source]) -> String {
     format!("\n\n**Sources used by tools**\n{items}")
 }
 
-/// Text of a page between the brackets of a link: nothing in it is Markdown or HTML (CommonMark 0.31, section 2.4).
+/// Text of a page between the brackets of a link: nothing in it is Markdown or HTML (`CommonMark` 0.31, section 2.4).
 fn link_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {

@@ -1,10 +1,11 @@
 //! Which provider a prompt goes to, and how long its list of models may keep others waiting.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use crate::harness::{Running, code, content};
 use crate::upstream::{Upstream, says};

@@ -22,7 +22,7 @@ stopped."
 pub(crate) struct Call {
     /// The tool's id
     id: String,
-    /// The arguments as a JSON object, for example '{"url":"https://example.com"}'
+    /// The arguments as a JSON object, for example `'{"expression": "6 * 7"}'`
     #[arg(default_value = "{}")]
     arguments: String,
     /// Settings for this call from a JSON file, instead of the configured ones
