@@ -243,3 +243,6 @@ fn journal_failed(error: &JournalError) -> ApiError {
         "the call could not be written down; what was not written down was not executed",
     )
 }
+
+#[cfg(test)]
+mod tests;
