@@ -319,6 +319,7 @@ impl Driver {
         };
         // A client that reads no more must not keep the run: the last event waits as long as there is hope.
         tokio::select! {
+            biased;
             () = self.emit(event) => {}
             () = self.abandoned.cancelled() => {}
         }
