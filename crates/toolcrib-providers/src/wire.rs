@@ -5,5 +5,4 @@
 pub mod chat_completions;
 
 pub mod problem;
-pub mod schema;
 pub mod sse;

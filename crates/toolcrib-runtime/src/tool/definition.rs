@@ -16,12 +16,14 @@ mod problem;
 mod read;
 mod reader;
 mod settings_schema;
+mod strict;
 #[cfg(test)]
 mod tests;
 
 pub use lint::lint;
 pub use problem::{Problem, Severity};
 pub use settings_schema::{SettingField, SettingType, SettingsSchema};
+pub use strict::{StrictObstacle, strict_obstacles};
 
 /// The schema versions that can be read.
 pub const SUPPORTED_SCHEMA_VERSIONS: [u64; 1] = [1];

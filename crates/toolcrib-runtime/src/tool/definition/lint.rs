@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::reader::join;
-use super::{Definition, Problem, Severity};
+use super::{Definition, Problem, Severity, strict_obstacles};
 
 const MAX_COMFORTABLE_PARAMETERS: usize = 8;
 const PARAMETERS: &str = "/function/parameters";
@@ -15,29 +15,15 @@ const OCCASIONS: [&str; 8] =
 /// Names of settings that are nearly always secrets.
 const SECRET_WORDS: [&str; 6] = ["key", "token", "secret", "password", "passwd", "credential"];
 
-/// Keywords that providers with enforced schemas refuse.
-const NOT_STRICT: [&str; 12] = [
-    "allOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "patternProperties",
-    "propertyNames",
-    "unevaluatedProperties",
-    "minProperties",
-];
-
 /// What will make a model use the tool badly, though the definition is valid.
 pub fn lint(definition: &Definition, file: &str) -> Vec<Problem> {
     let mut lints = Lints { file, problems: Vec::new() };
     lints.descriptions(definition);
     lints.parameters(definition);
     if definition.function.strict {
-        lints.strict(&definition.function.parameters, PARAMETERS);
+        for obstacle in strict_obstacles(&definition.function.parameters) {
+            lints.warn(&format!("{PARAMETERS}{}", obstacle.pointer), obstacle.found, obstacle.advice);
+        }
     }
     lints.names(definition);
     lints.secrets(definition);
@@ -94,38 +80,6 @@ impl Lints<'_> {
                     "say what it means and give an example value",
                 );
             }
-        }
-    }
-
-    /// Providers enforce a schema only when every object is closed and every property required.
-    fn strict(&mut self, schema: &Value, pointer: &str) {
-        let Some(object) = schema.as_object() else { return };
-        for keyword in NOT_STRICT.iter().filter(|keyword| object.contains_key(**keyword)) {
-            let found = format!("the keyword {keyword:?} in a strict schema");
-            self.warn(
-                &join(pointer, keyword),
-                found,
-                "set \"strict\": false, or write the schema without it",
-            );
-        }
-        if let Some(properties) = object.get("properties").and_then(Value::as_object) {
-            if object.get("additionalProperties") != Some(&Value::Bool(false)) {
-                let advice = "add \"additionalProperties\": false, or set \"strict\": false";
-                self.warn(pointer, "an open object in a strict schema", advice);
-            }
-            let required = object.get("required").and_then(Value::as_array);
-            for (name, property) in properties {
-                let place = join(&format!("{pointer}/properties"), name);
-                if !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(name)))
-                {
-                    let advice = "require it and allow null, or set \"strict\": false";
-                    self.warn(&place, "an optional property in a strict schema", advice);
-                }
-                self.strict(property, &place);
-            }
-        }
-        if let Some(items) = object.get("items") {
-            self.strict(items, &join(pointer, "items"));
         }
     }
 

@@ -6,12 +6,12 @@
 use serde_json::{Map, Value, json};
 use toolcrib_runtime::message::{AssistantMessage, Message, Part};
 use toolcrib_runtime::model::{ModelRequest, ResponseFormat, Sampling, ToolChoice, ToolSpec};
+use toolcrib_runtime::tool::definition::strict_obstacles;
 
 use crate::profile::{EmptyContent, ForcedChoice, MaxTokensField, Profile, ReasoningReplay};
 use crate::wire::chat_completions::call_ids::CallIds;
 use crate::wire::chat_completions::types::{add_missing, call_json};
 use crate::wire::chat_completions::{MESSAGE_FIELDS_TYPE, WIRE_ID_FIELD};
-use crate::wire::schema::qualifies_for_strict;
 
 /// Fields that a caller's additional ones never touch, whether they were set or left out.
 const OURS: [&str; 13] = [
@@ -91,7 +91,7 @@ fn tool_json(tool: &ToolSpec, profile: &Profile) -> Value {
         schema @ Value::Object(fields) if !fields.is_empty() => schema.clone(),
         _ => json!({"type": "object", "properties": {}}),
     };
-    if tool.strict == Some(true) && profile.enforces_strict && qualifies_for_strict(&parameters) {
+    if tool.strict == Some(true) && profile.enforces_strict && strict_obstacles(&parameters).is_empty() {
         function.insert("strict".to_owned(), true.into());
     }
     function.insert("parameters".to_owned(), parameters);
