@@ -64,9 +64,13 @@ def test_tools_are_listed_and_explained(program):
 
 
 def test_call_runs_one_tool_through_the_gates(program, site):
-    done = program.command("call", "read_web_page", json.dumps({"url": f"{site}/tides.html"}), server=True)
+    page = json.dumps({"url": f"{site}/tides.html"})
+    done = program.command("call", "read_web_page", page)
     assert done.returncode == 0, done.stderr
     assert "two hours later the miller" in done.stdout
+    # Whoever only has a key reads the result as a caller of medium confidence: private pages stay out of reach.
+    done = program.command("call", "read_web_page", page, "--json", server=True)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "BLOCKED")
     done = program.command("call", "read_web_page", json.dumps({"url": "http://127.0.0.1/"}), "--json", server=True)
     assert done.returncode == 1
     assert json.loads(done.stdout)["status"] == "BLOCKED"
