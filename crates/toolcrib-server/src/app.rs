@@ -24,6 +24,7 @@ use crate::auth::LocalAccess;
 use crate::config::ServerSection;
 use crate::conversation::Turns;
 use crate::models::Models;
+use crate::places::Places;
 use crate::policy::UnknownTool;
 
 /// The assembled installation.
@@ -40,6 +41,7 @@ pub(crate) struct App {
     pub(crate) local: LocalAccess,
     pub(crate) server: ServerSection,
     pub(crate) turns: Turns,
+    pub(crate) places: Places,
     /// Every run that is going on.
     pub(crate) runs: TaskTracker,
     /// Cancelled when the server may wait no longer.

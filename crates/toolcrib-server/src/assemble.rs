@@ -23,6 +23,7 @@ use crate::environment::Environment;
 use crate::error::ApiError;
 use crate::ids::{RandomnessError, random_id};
 use crate::models::Models;
+use crate::places::Places;
 use crate::system_clock::SystemClock;
 use crate::{api, policy};
 
@@ -101,6 +102,7 @@ impl Installation {
         let registry = Registry::default();
         registry.publish(catalog);
         let models = Models::find(&config, environment).await?;
+        let places = Places::new(config.server.max_runs_per_user);
         let app = Arc::new(App {
             store,
             registry,
@@ -113,6 +115,7 @@ impl Installation {
             local: LocalAccess::new(config.server.listen.ip().is_loopback())?,
             server: config.server,
             turns: Turns::default(),
+            places,
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });

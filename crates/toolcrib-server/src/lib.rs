@@ -20,6 +20,7 @@ pub mod serve;
 
 mod api;
 mod conversation;
+mod places;
 mod run;
 mod ui;
 

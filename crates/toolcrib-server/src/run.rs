@@ -72,6 +72,7 @@ impl App {
         if self.runs.is_closed() {
             return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new answers"));
         }
+        let place = self.places.take(&principal.owner)?;
         let conversation = conversation::enter(self, principal, wishes, &request, model.identity()).await?;
         let mut wishes = wishes.clone();
         let (conversation_id, turn, new_messages) = match conversation {
@@ -102,7 +103,7 @@ impl App {
         let driven = drive(run, self.services(caller), sender, self.stopping.child_token());
         let task = async move {
             driven.await;
-            drop(turn);
+            drop((turn, place));
         };
         self.runs.spawn(task.in_current_span());
         Ok(Started { run_id, conversation_id, model, events })

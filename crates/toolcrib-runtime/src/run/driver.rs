@@ -23,6 +23,9 @@ use crate::tool::Source;
 
 mod calls;
 
+/// The longest answer of one round that is kept, in bytes; a model that goes on is cut off there.
+const LARGEST_ANSWER: usize = 8 * 1024 * 1024;
+
 /// One run, ready to begin.
 pub struct Run {
     /// The run's id.
@@ -234,8 +237,17 @@ impl Driver {
         let mut stream = self.run.model.ask(request).await.map_err(Stop::Model)?;
         self.open = RoundAnswer::default();
         let mut client_positions: Vec<usize> = Vec::new();
+        let mut bytes = 0;
         while let Some(event) = stream.next().await {
-            match event.map_err(Stop::Model)? {
+            let event = event.map_err(Stop::Model)?;
+            bytes += size(&event);
+            if bytes > LARGEST_ANSWER {
+                tracing::warn!(run = self.run.run_id, bytes, "the model's answer is cut: it has no end");
+                self.open.message.parts.retain(|part| !matches!(part, AssistantPart::Call(_)));
+                self.open.finish = FinishReason::Length;
+                break;
+            }
+            match event {
                 ModelEvent::Text(delta) if delta.is_empty() => {}
                 ModelEvent::Text(delta) => {
                     if !self.open.has_text && self.text_shown {
@@ -431,6 +443,16 @@ impl Stop {
             }
         };
         RunError { kind, message }
+    }
+}
+
+/// What an event adds to the answer that is kept, in bytes.
+fn size(event: &ModelEvent) -> usize {
+    match event {
+        ModelEvent::Text(text) | ModelEvent::Reasoning(text) => text.len(),
+        ModelEvent::CallProgress { arguments_delta, .. } => arguments_delta.len(),
+        ModelEvent::Call(call) => call.name.len() + call.id.len(),
+        ModelEvent::Opaque(_) | ModelEvent::Usage(_) | ModelEvent::Finished(_) => 0,
     }
 }
 

@@ -431,6 +431,15 @@ async fn a_model_that_cannot_take_tools_is_asked_again_without_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_without_end_is_cut_and_says_so() {
+    let mebibyte = "x".repeat(1024 * 1024);
+    let endless = (0..20).map(|_| ModelEvent::Text(mebibyte.clone())).collect();
+    let outcome = Scene::new(ScriptedModel::new([endless]), vec![]).play().await;
+    assert_eq!(outcome.answer().text.len(), 8 * 1024 * 1024);
+    assert_eq!(outcome.answer().incomplete.as_ref().map(Incomplete::code), Some("max_output_tokens"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_silent_final_round_keeps_what_was_said_before() {
     let mut first = vec![ModelEvent::Text("So far so good.".to_owned())];
     first.extend(calls(&[("c", "look", "{}")]));

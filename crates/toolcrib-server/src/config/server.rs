@@ -19,6 +19,8 @@ pub struct ServerSection {
     pub body_seconds: u64,
     /// Connections that may be open at once.
     pub max_connections: usize,
+    /// Runs that one user may have going on at once.
+    pub max_runs_per_user: usize,
     /// How long running answers may go on after a request to stop, in seconds.
     pub grace_seconds: u64,
     /// Host names under which the server may be addressed, beside loopback ones.
@@ -32,6 +34,7 @@ impl Default for ServerSection {
             max_body_bytes: 32 * 1024 * 1024,
             body_seconds: 30,
             max_connections: 4_096,
+            max_runs_per_user: 2_500,
             grace_seconds: 10,
             hosts: Vec::new(),
         }
@@ -53,6 +56,7 @@ impl ServerSection {
         let zero = [
             ("max_body_bytes", self.max_body_bytes == 0),
             ("max_connections", self.max_connections == 0),
+            ("max_runs_per_user", self.max_runs_per_user == 0),
             ("body_seconds", self.body_seconds == 0),
         ];
         let zero = zero.iter().find(|(_, zero)| *zero).map(|(name, _)| format!("server.{name}"));

@@ -12,8 +12,8 @@ use toolcrib_server::config::Config;
 use toolcrib_server::environment::Environment;
 use toolcrib_server::serve::Server;
 
-use crate::harness::Running;
-use crate::upstream::{Reply, Upstream, text};
+use crate::harness::{Running, code, content};
+use crate::upstream::{Reply, Upstream, says, text};
 
 #[tokio::test]
 async fn a_client_that_leaves_cancels_model_and_run() {
@@ -115,4 +115,22 @@ async fn a_call_without_a_model_goes_through_the_same_gates_and_is_recorded() {
     let private = call("read_web_page", r#"{"url": "http://127.0.0.1:1/"}"#).await.expect("called");
     assert_eq!(private["status"], "BLOCKED", "{private}");
     assert!(call("weather", "{}").await.expect_err("unknown").to_string().contains("calculate"));
+}
+
+#[tokio::test]
+async fn more_runs_than_a_user_may_have_are_refused_until_one_ends() {
+    let upstream =
+        Upstream::start(vec![Reply::StreamThenStall(vec![text("Once")]), says("Free again.")]).await;
+    let server = Running::with_config(&upstream, "[server]\nmax_runs_per_user = 1\n").await;
+    let connection = server.connection();
+    let body = json!({"model": "openai/m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
+    let reply = connection.send(Method::POST, "/v1/chat/completions", &[], Some(&body)).await.expect("begun");
+    let refused = server.chat("Me too", json!({})).await.expect_err("refused");
+    assert_eq!(code(&refused), (429, "rate_limited"));
+    drop(reply);
+    drop(connection);
+    upstream.idle().await;
+    server.last_run().await;
+    let answer = server.chat("Now?", json!({})).await.expect("answered");
+    assert_eq!(content(&answer), "Free again.");
 }
