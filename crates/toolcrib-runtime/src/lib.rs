@@ -24,6 +24,6 @@ pub mod journal;
 
 pub mod clock;
 
-mod nearest;
+pub mod nearest;
 #[cfg(feature = "testing")]
 pub mod testing;

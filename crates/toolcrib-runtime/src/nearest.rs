@@ -1,12 +1,20 @@
 //! "Did you mean …": the nearest known name to one that was not found.
 
-/// The candidate most like `name`, when one is like enough to be meant.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = name.to_lowercase();
+/// How alike two names have to be (Jaro-Winkler similarity, from 0 to 1).
+const LIKE_ENOUGH: f64 = 0.75;
+
+/// The candidate most like `name`, when one is like enough to be meant. Letter case does not count.
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    nearest_by(name, candidates.into_iter().map(|candidate| (candidate, candidate)))
+}
+
+/// The same for candidates that are known by a text.
+pub fn nearest_by<T, S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = (S, T)>) -> Option<T> {
+    let name = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness >= 0.75)
+        .map(|(text, candidate)| (strsim::jaro_winkler(&name, &text.as_ref().to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= LIKE_ENOUGH)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
 }

@@ -56,6 +56,13 @@ pub enum AssembleError {
     FirstKey(String),
 }
 
+impl AssembleError {
+    /// Whether another process has the data folder open.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, Self::Open(OpenError::InUse { .. }))
+    }
+}
+
 /// The operating system gave no randomness.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

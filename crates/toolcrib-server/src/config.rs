@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::environment::Environment;
-use crate::nearest::nearest;
+use toolcrib_runtime::nearest::nearest;
 
 mod limits;
 pub(crate) mod overrides;

@@ -9,7 +9,6 @@ pub mod environment;
 mod app;
 pub mod assemble;
 mod models;
-mod nearest;
 mod policy;
 mod system_clock;
 

@@ -13,8 +13,8 @@ use crate::config::Config;
 use crate::environment::Environment;
 use crate::error::{ApiError, MODEL_NOT_FOUND};
 use crate::ids::random_seed;
-use crate::nearest::nearest_by;
 use listing::{FAILURE_AGE, FIRST_WAIT, Listing, Names};
+use toolcrib_runtime::nearest::nearest_by;
 
 mod found;
 mod listing;

@@ -10,7 +10,7 @@ use toolcrib_runtime::registry::{Catalog, RegisteredTool};
 use toolcrib_runtime::tool::definition::{SettingField, SettingType};
 
 use crate::config::{Config, overrides};
-use crate::nearest::nearest;
+use toolcrib_runtime::nearest::nearest;
 
 /// The policy of this configuration over these tools.
 pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {

@@ -104,10 +104,9 @@ impl Place {
     }
 }
 
-/// Whether another process has the data folder open. The kind of the error belongs to the storage, which only the
-/// server knows; its words are held by a test.
+/// Whether another process has the data folder open.
 fn in_use(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(AssembleError::Open(open)) if open.to_string().contains(": it is in use by "))
+    error.downcast_ref().is_some_and(AssembleError::is_in_use)
 }
 
 #[expect(
