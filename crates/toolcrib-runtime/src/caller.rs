@@ -116,3 +116,12 @@ impl Grants {
         }
     }
 }
+
+/// Millionths of a credit as a decimal number.
+pub fn credits(millionths: i64) -> String {
+    let sign = if millionths < 0 { "-" } else { "" };
+    let (whole, rest) = (millionths.unsigned_abs() / 1_000_000, millionths.unsigned_abs() % 1_000_000);
+    let digits = format!("{rest:06}");
+    let fraction = digits.trim_end_matches('0');
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}

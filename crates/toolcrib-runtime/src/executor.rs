@@ -1,6 +1,6 @@
-//! Runs admitted calls, and nothing else: arguments, deadline, cap, trace.
+//! Runs admitted calls, and nothing else: hold, journal, deadline, cap, frame, settle, trace.
 //!
-//! [`Executor::execute`] takes [`Admitted`] calls only, and an admission is in the journal before its call runs.
+//! [`Executor::execute`] takes [`Admitted`] calls only, and an admission and its hold are durable before its call runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::clock::Clock;
 use crate::confidence::Confidence;
 use crate::journal::{Journal, JournalError, Trace, TraceStatus};
+use crate::ledger::{Hold, Ledger, LedgerError};
+use crate::links::Links;
 use crate::message::ToolCall;
 use crate::offering::{Admitted, AdmittedCall, Refusal};
 use crate::registry::RegisteredTool;
@@ -20,16 +22,30 @@ use crate::run::Limits;
 use crate::tool::{Content, Progress, ToolContext, ToolError, ToolOutput};
 
 pub(crate) mod arguments;
-mod cap;
+pub(crate) mod cap;
+pub(crate) mod frame;
+pub(crate) mod sensitive;
 
-/// What stands in traces instead of a sensitive value.
-pub const MASK: &str = "*****";
+pub use sensitive::MASK;
+
+use arguments::Arguments;
+use sensitive::{Sensitive, parse_or_text};
 
 /// Runs admitted calls.
 #[derive(Clone)]
 pub struct Executor {
     journal: Arc<dyn Journal>,
+    ledger: Arc<dyn Ledger>,
     clock: Arc<dyn Clock>,
+}
+
+/// What came of a call: its record, and what the model reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The record, as it is in the journal.
+    pub trace: Trace,
+    /// The result as the model reads it: capped, and framed when strangers wrote it.
+    pub for_model: String,
 }
 
 /// The run that a call belongs to, and what is left of its limits.
@@ -55,6 +71,10 @@ pub struct CallScope {
     pub cancellation: CancellationToken,
     /// Takes progress reports.
     pub progress: Progress,
+    /// The URLs that the conversation knows.
+    pub links: Arc<Links>,
+    /// When the run has to end, by the clock's elapsed time; `None` without such a limit.
+    pub run_ends: Option<Duration>,
 }
 
 /// How the implementation ended.
@@ -67,40 +87,29 @@ enum Ending {
 }
 
 impl Executor {
-    /// An executor that writes to this journal.
-    pub fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Self {
-        Self { journal, clock }
+    /// An executor that writes to this journal and charges to this ledger.
+    pub fn new(journal: Arc<dyn Journal>, ledger: Arc<dyn Ledger>, clock: Arc<dyn Clock>) -> Self {
+        Self { journal, ledger, clock }
     }
 
-    /// Runs one admitted call to its end and records it. The trace's `result_text` is what the model reads.
+    /// Runs one admitted call to its end and records it.
     ///
     /// # Errors
-    /// The journal cannot be written; the call has then not run, or its result must not be used.
+    /// The journal or the ledger cannot be written; the call has then not run, or its result must not be used.
     pub async fn execute(
         &self,
         admitted: Admitted<AdmittedCall>,
         scope: &CallScope,
-    ) -> Result<Trace, JournalError> {
-        let call = admitted.into_inner();
-        let sensitive = Sensitive(&call.tool);
+    ) -> Result<Outcome, JournalError> {
+        let mut call = admitted.into_inner();
         let mut trace = self.begin(&call.tool, &call.call, scope);
         let began = self.clock.elapsed();
-        let arguments = call.tool.arguments.read(&call.call.arguments, &|name| sensitive.contains(name));
+        let arguments = std::mem::replace(&mut call.arguments, Ok(Arguments::none()));
         match arguments {
             Err(bad) => fail(&mut trace, TraceStatus::Error, bad.0.clone(), bad.0),
-            Ok(arguments) => {
-                trace.arguments = sensitive.mask(&arguments.given);
-                trace.repairs = arguments.repairs;
-                self.journal.admit_call(&scope.run_id, &trace).await?;
-                let ending = self.run(&call, arguments.value, scope).await;
-                trace.executed = true;
-                finish(&mut trace, &call.tool, ending, scope);
-            }
+            Ok(arguments) => self.carry_out(&call, arguments, &mut trace, scope).await?,
         }
-        cap_result(&mut trace, result_limit(&call.tool, scope));
-        trace.duration_ms = millis(self.clock.elapsed().saturating_sub(began));
-        self.journal.record_trace(&scope.run_id, &trace).await?;
-        Ok(trace)
+        self.record(trace, began, result_limit(&call.tool, scope), scope).await
     }
 
     /// Records a call that was refused at admission. Nothing runs.
@@ -113,19 +122,96 @@ impl Executor {
         call: &ToolCall,
         refusal: Refusal,
         scope: &CallScope,
-    ) -> Result<Trace, JournalError> {
-        let mut trace = match tool {
+    ) -> Result<Outcome, JournalError> {
+        let mut trace = self.open_trace(tool, call, scope);
+        fail(&mut trace, TraceStatus::Blocked, refusal.for_model.clone(), refusal.for_model);
+        let limit = scope.limits.one_result.min(scope.result_characters_left);
+        self.record(trace, self.clock.elapsed(), limit, scope).await
+    }
+
+    /// The record of a call before anything came of it, for a call that waits.
+    pub fn open_trace(&self, tool: Option<&RegisteredTool>, call: &ToolCall, scope: &CallScope) -> Trace {
+        match tool {
             Some(tool) => self.begin(tool, call, scope),
             None => unknown_tool(call, scope, self.clock.now()),
+        }
+    }
+
+    /// Closes what a stopped run has left open: its calls become CANCELLED, and what they held is given back.
+    ///
+    /// # Errors
+    /// The journal or the ledger cannot be written.
+    pub async fn close_open_calls(&self, run_id: &str) -> Result<(), JournalError> {
+        self.journal.close_open_calls(run_id, self.clock.now()).await?;
+        let released = self.ledger.release(run_id).await;
+        released.map_err(|error| JournalError { what: "the release of credits", cause: error.to_string() })
+    }
+
+    /// Holds, journals, runs and settles.
+    async fn carry_out(
+        &self,
+        call: &AdmittedCall,
+        arguments: Arguments,
+        trace: &mut Trace,
+        scope: &CallScope,
+    ) -> Result<(), JournalError> {
+        trace.arguments = Sensitive::of(&call.tool).mask(&arguments.given);
+        trace.repairs = arguments.repairs;
+        let maximum = call.tool.definition.cost.maximum;
+        let hold = Hold {
+            caller: &call.caller,
+            run_id: &scope.run_id,
+            order: scope.order,
+            tool_id: call.tool.id(),
+            maximum,
         };
-        fail(&mut trace, TraceStatus::Blocked, refusal.for_model.clone(), refusal.for_model);
-        cap_result(&mut trace, scope.limits.one_result.min(scope.result_characters_left));
+        if maximum > 0
+            && let Err(error) = self.ledger.hold(&hold).await
+        {
+            let reason = match error {
+                LedgerError::OutOfCredits => "there are not enough credits left for this call",
+                LedgerError::HeldByRunningWork => {
+                    "the credits for this call are held by work that is still running; try again later"
+                }
+                LedgerError::Unwritable(cause) => {
+                    return Err(JournalError { what: "a hold of credits", cause });
+                }
+            };
+            fail(trace, TraceStatus::Blocked, reason.to_owned(), format!("Not executed: {reason}."));
+            return Ok(());
+        }
+        self.journal.admit_call(&scope.run_id, trace).await?;
+        let ending = self.run(call, arguments.value, scope).await;
+        trace.executed = true;
+        finish(trace, &call.tool, ending, scope);
+        // What was held is the most that can be charged.
+        trace.cost = trace.cost.clamp(0, maximum);
+        if maximum > 0 {
+            let settled = self.ledger.settle(&scope.run_id, scope.order, trace.cost).await;
+            settled.map_err(|error| JournalError { what: "a settlement", cause: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    /// Caps and frames the result and writes the record.
+    async fn record(
+        &self,
+        mut trace: Trace,
+        began: Duration,
+        limit: usize,
+        scope: &CallScope,
+    ) -> Result<Outcome, JournalError> {
+        let frame_takes = if trace.untrusted { frame::FRAME_CHARACTERS } else { 0 };
+        cap_result(&mut trace, limit.saturating_sub(frame_takes));
+        trace.duration_ms = millis(self.clock.elapsed().saturating_sub(began));
+        let text = trace.result_text.clone().unwrap_or_default();
+        let for_model = if trace.untrusted { frame::frame(&text) } else { text };
         self.journal.record_trace(&scope.run_id, &trace).await?;
-        Ok(trace)
+        Ok(Outcome { trace, for_model })
     }
 
     fn begin(&self, tool: &RegisteredTool, call: &ToolCall, scope: &CallScope) -> Trace {
-        let sensitive = Sensitive(tool);
+        let sensitive = Sensitive::of(tool);
         Trace {
             tool_id: tool.id().to_owned(),
             display_name: tool.display.name.clone(),
@@ -138,6 +224,7 @@ impl Executor {
     async fn run(&self, call: &AdmittedCall, arguments: Value, scope: &CallScope) -> Ending {
         let limit =
             call.tool.definition.timeout.unwrap_or(scope.limits.call_time).min(scope.limits.call_time);
+        let run_left = scope.run_ends.map(|end| end.saturating_sub(self.clock.elapsed()));
         let cancellation = scope.cancellation.child_token();
         let context = ToolContext {
             caller: Arc::clone(&call.caller),
@@ -150,8 +237,10 @@ impl Executor {
             cancellation: cancellation.clone(),
             progress: scope.progress.clone(),
             clock: Arc::clone(&self.clock),
-            time_left: limit,
+            time_left: run_left.map_or(limit, |left| left.min(limit)),
             result_characters_left: result_limit(&call.tool, scope),
+            links: Arc::clone(&scope.links),
+            outbound: call.outbound,
         };
         let implementation = Arc::clone(&call.implementation);
         // A task of its own contains panics, and a call that blocks its thread cannot hold up the run.
@@ -180,7 +269,8 @@ fn finish(trace: &mut Trace, tool: &RegisteredTool, ending: Ending, scope: &Call
         Ending::Failed(ToolError::Blocked { reason }) => {
             fail(trace, TraceStatus::Blocked, reason.clone(), reason);
         }
-        Ending::Failed(ToolError::Failed { for_model, for_operator, .. }) => {
+        Ending::Failed(ToolError::Failed { for_model, for_operator, cost, .. }) => {
+            trace.cost = cost;
             tracing::warn!(tool = tool.id(), call = trace.call_id, error = for_operator, "a tool failed");
             fail(trace, TraceStatus::Error, for_model.clone(), failed(&for_model));
         }
@@ -228,6 +318,9 @@ fn succeed(trace: &mut Trace, tool: &RegisteredTool, output: ToolOutput, scope: 
     };
     trace.truncation = output.truncation;
     trace.required_confidence = output.required_confidence;
+    trace.untrusted = output.untrusted || tool.definition.returns_untrusted_content;
+    trace.cost = output.cost.unwrap_or(tool.definition.cost.per_call);
+    trace.library_items = output.library_items;
     trace.sources = output.sources;
     for source in &mut trace.sources {
         source.tool_call_id.get_or_insert_with(|| trace.call_id.clone());
@@ -266,59 +359,12 @@ fn unknown_tool(call: &ToolCall, scope: &CallScope, now: Timestamp) -> Trace {
         truncation: None,
         sources: Vec::new(),
         required_confidence: Confidence::None,
+        untrusted: false,
+        cost: 0,
+        library_items: Vec::new(),
         started_at: now,
         duration_ms: 0,
     }
-}
-
-/// The arguments of a tool whose values never appear in traces.
-struct Sensitive<'a>(&'a RegisteredTool);
-
-impl Sensitive<'_> {
-    fn contains(&self, name: &str) -> bool {
-        let by_implementation =
-            self.0.implementation.as_ref().is_some_and(|tool| tool.sensitive_arguments().contains(&name));
-        by_implementation || self.0.definition.sensitive_arguments.iter().any(|sensitive| sensitive == name)
-    }
-
-    fn any(&self) -> bool {
-        let by_implementation =
-            self.0.implementation.as_ref().is_some_and(|tool| !tool.sensitive_arguments().is_empty());
-        by_implementation || !self.0.definition.sensitive_arguments.is_empty()
-    }
-
-    fn mask(&self, arguments: &Value) -> Value {
-        let mut masked = arguments.clone();
-        for (name, value) in masked.as_object_mut().into_iter().flatten() {
-            if self.contains(name) {
-                *value = Value::from(MASK);
-            }
-        }
-        masked
-    }
-
-    /// Arguments that have not been read yet: text that is no object could hold a sensitive value anywhere.
-    fn mask_text(&self, text: &str) -> Value {
-        match parse_or_text(text) {
-            object @ Value::Object(_) => self.mask(&object),
-            _ if self.any() => Value::from(MASK),
-            other => other,
-        }
-    }
-}
-
-impl RegisteredTool {
-    /// The arguments of a call as traces and logs may show them.
-    pub fn masked_arguments(&self, arguments: &str) -> Value {
-        Sensitive(self).mask_text(arguments)
-    }
-}
-
-fn parse_or_text(text: &str) -> Value {
-    if text.trim().is_empty() {
-        return Value::Object(serde_json::Map::new());
-    }
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
 fn seconds(duration: Duration) -> String {

@@ -3,13 +3,18 @@
 //! An admission is durable before its call runs, and a finished run is written in one piece: a crash leaves a run
 //! that is visibly interrupted, never one that is half told.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::confidence::Confidence;
+use crate::labels::Labels;
+use crate::labels::fingerprint::Fingerprint;
 use crate::message::{Message, Usage};
-use crate::tool::Source;
+use crate::offering::approval::ApprovalRequest;
+use crate::tool::{LibraryItem, Source};
 
 /// Writes down what happens. Storage implements it; an embedder may keep it in memory.
 #[async_trait]
@@ -20,13 +25,24 @@ pub trait Journal: Send + Sync {
     /// A call was admitted and is about to run. Durable when this returns.
     async fn admit_call(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError>;
 
-    /// A call ended, whether it was executed or not. Replaces its admission.
+    /// A call ended, whether it was executed or not. Replaces its admission, and raises the labels of the run's
+    /// conversation by those of the trace.
     async fn record_trace(&self, run_id: &str, trace: &Trace) -> Result<(), JournalError>;
+
+    /// A round ended and another follows. Its messages become part of the conversation.
+    async fn record_round(&self, round: RoundEnd) -> Result<(), JournalError>;
+
+    /// The run waits for people. State, traces and approvals become visible together.
+    async fn pause_run(&self, pause: RunPause) -> Result<(), JournalError>;
+
+    /// A waiting run goes on. It fails when the run does not wait: two must not carry on with it.
+    async fn resume_run(&self, run_id: &str) -> Result<(), JournalError>;
 
     /// Calls of a stopped run that have not ended become CANCELLED.
     async fn close_open_calls(&self, run_id: &str, at: Timestamp) -> Result<(), JournalError>;
 
-    /// A run ended. The messages it added, its usage and its state become visible together.
+    /// A run ended. The messages it added, its usage and its state become visible together. What was kept to carry on
+    /// with it is forgotten, and approvals that still wait are closed.
     async fn end_run(&self, end: RunEnd) -> Result<(), JournalError>;
 }
 
@@ -63,6 +79,42 @@ pub struct RunStart {
     pub started_at: Timestamp,
 }
 
+/// The end of a round that another follows.
+#[derive(Debug, Clone)]
+pub struct RoundEnd {
+    /// The run's id.
+    pub run_id: String,
+    /// What the round added to the conversation.
+    pub messages: Vec<Message>,
+    /// What is demanded by now.
+    pub labels: Labels,
+    /// Tokens of all rounds so far.
+    pub usage: Usage,
+    /// How many rounds there were so far.
+    pub rounds: u32,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A run that waits for people.
+#[derive(Debug, Clone)]
+pub struct RunPause {
+    /// The run's id.
+    pub run_id: String,
+    /// The calls that wait: the open trace and the question of each.
+    pub waiting: Vec<(Trace, ApprovalRequest)>,
+    /// What the run needs to go on, as [`crate::run::SavedRun`] writes it.
+    pub state: String,
+    /// What is demanded by now.
+    pub labels: Labels,
+    /// Tokens of all rounds so far.
+    pub usage: Usage,
+    /// How many rounds there were so far.
+    pub rounds: u32,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// The end of a run.
 #[derive(Debug, Clone)]
 pub struct RunEnd {
@@ -72,7 +124,7 @@ pub struct RunEnd {
     pub state: RunState,
     /// For a run that failed or is incomplete: why, in words for the caller.
     pub reason: Option<String>,
-    /// What the run added to the conversation: answers, results, the final answer.
+    /// What the run added to the conversation since its last recorded round: answers, results, the final answer.
     pub messages: Vec<Message>,
     /// Sources of the answer.
     pub sources: Vec<Source>,
@@ -80,8 +132,10 @@ pub struct RunEnd {
     pub usage: Usage,
     /// How many rounds there were.
     pub rounds: u32,
-    /// The confidence that what follows from this run demands.
-    pub required_confidence: Confidence,
+    /// What follows from this run demands.
+    pub labels: Labels,
+    /// By what protected text of this run is recognized when a later request contains it.
+    pub protected: BTreeSet<Fingerprint>,
     /// When.
     pub ended_at: Timestamp,
 }
@@ -91,6 +145,8 @@ pub struct RunEnd {
 pub enum RunState {
     /// Still going, or cut off by a crash that has not been noticed yet.
     Running,
+    /// Waits for people; it goes on when they have answered.
+    Waiting,
     /// Answered.
     Completed,
     /// Answered after a limit was reached.
@@ -140,6 +196,12 @@ pub struct Trace {
     pub sources: Vec<Source>,
     /// The confidence that the result demands.
     pub required_confidence: Confidence,
+    /// Strangers wrote the result; the model reads it in a frame.
+    pub untrusted: bool,
+    /// What the call cost, in millionths of a credit.
+    pub cost: i64,
+    /// What the call put into the user's library.
+    pub library_items: Vec<LibraryItem>,
     /// When the call began.
     pub started_at: Timestamp,
     /// How long it took, in milliseconds.
@@ -163,8 +225,9 @@ pub enum TraceStatus {
 
 impl RunState {
     /// Every state with its stored name.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Running, "running"),
+        (Self::Waiting, "waiting"),
         (Self::Completed, "completed"),
         (Self::Incomplete, "incomplete"),
         (Self::Failed, "failed"),
@@ -191,5 +254,16 @@ impl TraceStatus {
     /// The name in traces.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(status, _)| *status == self).map_or("", |(_, name)| name)
+    }
+}
+
+impl Trace {
+    /// What the result demands of the conversation from now on.
+    pub fn labels(&self) -> Labels {
+        Labels {
+            required_confidence: self.required_confidence,
+            untrusted: self.untrusted,
+            ..Labels::default()
+        }
     }
 }

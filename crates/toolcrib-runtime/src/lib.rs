@@ -10,13 +10,18 @@ pub mod registry;
 
 pub mod caller;
 pub mod confidence;
+pub mod labels;
 pub mod policy;
 
 pub mod offering;
 
+pub mod context;
+
 pub mod model;
 
 pub mod executor;
+pub mod ledger;
+pub mod links;
 
 pub mod run;
 

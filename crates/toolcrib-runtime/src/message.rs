@@ -1,13 +1,15 @@
 //! What is said: messages, their parts, tool calls, results and token usage.
 //!
-//! These types know no dialect; `toolcrib-providers` converts them to and from the wire.
+//! These types know no dialect; `toolcrib-providers` converts them to and from the wire. They are serialized only
+//! within the saved state of a run ([`crate::run::SavedRun`]), whose version changes with their shape.
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One message of a conversation, in the order in which it was said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Message {
     /// Instructions by the operator or the caller (`system` and `developer` roles).
     System(String),
@@ -20,7 +22,7 @@ pub enum Message {
 }
 
 /// A part of a user message.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Part {
     /// Plain text.
     Text(String),
@@ -36,7 +38,7 @@ pub enum Part {
 }
 
 /// What a model answered in one round.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Text, reasoning and calls in the order in which they arrived.
     pub parts: Vec<AssistantPart>,
@@ -45,7 +47,7 @@ pub struct AssistantMessage {
 }
 
 /// A part of a model's answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AssistantPart {
     /// Text meant for the user.
     Text(String),
@@ -56,7 +58,7 @@ pub enum AssistantPart {
 }
 
 /// A model's request to run a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's id of the call, unique within its round.
     pub id: String,
@@ -69,7 +71,7 @@ pub struct ToolCall {
 }
 
 /// The result of a tool call, as the model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call that this answers.
     pub call_id: String,
@@ -80,7 +82,7 @@ pub struct ToolResult {
 }
 
 /// Tokens that a model read and wrote. Rounds of one run are summed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read, cached ones included.
     pub input_tokens: u64,

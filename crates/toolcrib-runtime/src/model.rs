@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::confidence::Confidence;
@@ -73,7 +74,7 @@ pub struct ModelRequest {
 }
 
 /// A tool as a model sees it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The function name.
     pub name: String,
@@ -86,7 +87,7 @@ pub struct ToolSpec {
 }
 
 /// Whether and which tool the model has to call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
@@ -100,7 +101,7 @@ pub enum ToolChoice {
 }
 
 /// How an answer is generated. `None` leaves the provider's default.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// Sampling temperature.
     pub temperature: Option<f64>,
@@ -121,7 +122,7 @@ pub struct Sampling {
 }
 
 /// The form that an answer must have.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ResponseFormat {
     /// Any JSON object.
     JsonObject,
@@ -167,7 +168,7 @@ pub enum ModelEvent {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FinishReason {
     /// The model was done.
     Stop,

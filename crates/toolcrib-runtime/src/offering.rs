@@ -8,12 +8,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::caller::Caller;
+use crate::executor::frame::FRAME_RULE;
 use crate::message::Message;
 use crate::model::{ModelCapabilities, ModelIdentity, ToolSpec};
-use crate::policy::{OutboundRestriction, Policy};
+use crate::policy::{Circumstances, OutboundRestriction, Policy};
 use crate::registry::{Catalog, RegisteredTool};
 
 mod admit;
+pub mod approval;
 mod explain;
 mod gate;
 mod gates;
@@ -21,7 +23,7 @@ mod reason;
 #[cfg(test)]
 mod tests;
 
-pub use admit::{Admitted, AdmittedCall, Refusal};
+pub use admit::{Admission, Admitted, AdmittedCall, HeldCall, Proposal, Refusal};
 pub use explain::{Explanation, GateVerdict};
 pub use gate::GATES;
 pub use reason::{Reason, Who};
@@ -119,6 +121,22 @@ impl Offering {
         self.request.client_tools.contains(name)
     }
 
+    /// Whether the conversation leaves nothing behind.
+    pub fn is_temporary(&self) -> bool {
+        self.request.temporary
+    }
+
+    /// Whether context that belongs to a tool may be gathered: every gate lets the tool through by now, but for the
+    /// model's ability to call functions.
+    pub(crate) fn lets_context_through(&self, tool_id: &str, now: &Circumstances) -> bool {
+        let Some(tool) = self.catalog.by_id(tool_id) else { return false };
+        let mut request = self.request.clone();
+        request.outbound = request.outbound.max(now.labels.outbound);
+        let (caller, policy) = (&now.caller, &now.policy);
+        let subject = gate::Subject { tool, caller, request: &request, policy, model: &self.model };
+        gate::judge(&subject).iter().all(|(_, reason)| matches!(reason, Reason::Model { .. }))
+    }
+
     /// The model that the offering was made for.
     pub fn model(&self) -> &ModelStanding {
         &self.model
@@ -138,6 +156,9 @@ impl Offering {
             if !parts.is_empty() {
                 let _ = write!(text, "\n\n## {}\n{}", tool.definition.function.name, parts.join("\n"));
             }
+        }
+        if self.offered().any(|tool| tool.definition.returns_untrusted_content) {
+            let _ = write!(text, "\n\n## Text by strangers\n{FRAME_RULE}");
         }
         (!text.is_empty()).then(|| format!("# Tool policies{text}"))
     }

@@ -9,6 +9,8 @@ use async_trait::async_trait;
 
 use crate::caller::Caller;
 use crate::confidence::Confidence;
+use crate::labels::Labels;
+use crate::offering::approval::ApprovalPolicy;
 use crate::tool::{SettingProblem, Settings};
 
 /// The installation's rules at one moment.
@@ -24,6 +26,8 @@ pub struct Policy {
     pub default_tools: BTreeMap<String, BTreeSet<String>>,
     /// The settings of each tool that has any, or why it is not configured.
     pub settings: BTreeMap<String, SettingsState>,
+    /// When a person has to agree to a call.
+    pub approval: ApprovalPolicy,
 }
 
 /// Whether a tool's settings are complete and valid.
@@ -54,10 +58,36 @@ pub struct Circumstances {
     pub caller: Arc<Caller>,
     /// The installation's rules as they are now.
     pub policy: Arc<Policy>,
-    /// The conversation's outbound restriction as it is now.
-    pub outbound: OutboundRestriction,
-    /// The run has read content by people whom the user does not know.
-    pub untrusted_seen: bool,
+    /// The labels of the conversation as they are now; the run adds its own.
+    pub labels: Labels,
+    /// Tools, by id, that the user has agreed to for the whole conversation.
+    pub approved_tools: Arc<BTreeSet<String>>,
+}
+
+impl OutboundRestriction {
+    /// The names in requests and configuration, from the loosest to the strictest.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("unrestricted", Self::Unrestricted),
+        ("links_from_chat", Self::LinksFromChat),
+        ("configured_services", Self::ConfiguredServices),
+    ];
+
+    /// The restriction with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, restriction)| restriction)
+    }
+
+    /// The name in requests and configuration.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.into_iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Circumstances {
+    /// Circumstances of a conversation that has no labels and no agreements.
+    pub fn new(caller: Arc<Caller>, policy: Arc<Policy>) -> Self {
+        Self { caller, policy, labels: Labels::default(), approved_tools: Arc::default() }
+    }
 }
 
 /// Reads the circumstances of a run at the moment of the question.

@@ -9,10 +9,13 @@ mod history;
 mod limits;
 mod machine;
 mod repeat;
+mod round;
+mod saved;
 #[cfg(test)]
 mod tests;
 
-pub use driver::{Run, Services, drive};
-pub use event::{Answer, Incomplete, RunError, RunErrorKind, RunEvent};
+pub use driver::{Asking, ResumedRun, Run, Services, drive, resume};
+pub use event::{Answer, Incomplete, Pause, RunError, RunErrorKind, RunEvent};
 pub use limits::Limits;
 pub use machine::{Machine, Plan, Step};
+pub use saved::{SavedRun, SavedRunError};

@@ -12,12 +12,17 @@ use serde_json::{Map, Value, json};
 use crate::caller::{Caller, Component, Credits, Grants};
 use crate::clock::Clock;
 use crate::confidence::Confidence;
-use crate::journal::{Journal, JournalError, RunEnd, RunStart, Trace, TraceStatus};
 use crate::message::ToolCall;
 use crate::model::{
     FinishReason, Model, ModelCapabilities, ModelError, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
+use crate::policy::Circumstances;
+use crate::registry::{Catalog, DefinitionFile, RegisteredTool};
 use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+
+mod journal;
+
+pub use journal::{MemoryJournal, MemoryLedger};
 
 /// One answer of a script: the events of a stream, or a refusal.
 pub type ScriptedAnswer = Result<Vec<Result<ModelEvent, ModelError>>, ModelError>;
@@ -49,20 +54,6 @@ pub enum Behavior {
 
 /// A clock that stands still; sleeping on it never ends unless the time is zero.
 pub struct FixedClock(pub Timestamp);
-
-/// A journal that keeps everything in memory.
-#[derive(Default)]
-pub struct MemoryJournal {
-    state: Mutex<MemoryJournalState>,
-}
-
-#[derive(Default)]
-struct MemoryJournalState {
-    begun: Vec<RunStart>,
-    traces: Vec<Trace>,
-    ended: Vec<RunEnd>,
-    broken: bool,
-}
 
 impl ScriptedModel {
     /// A model that gives these answers, one per request.
@@ -198,75 +189,6 @@ impl Clock for FixedClock {
     }
 }
 
-impl MemoryJournal {
-    /// A journal that can no longer be written.
-    pub fn break_down(&self) {
-        lock(&self.state).broken = true;
-    }
-
-    /// The runs that began.
-    pub fn begun(&self) -> Vec<RunStart> {
-        lock(&self.state).begun.clone()
-    }
-
-    /// The traces, each in its last state, in the order of their admission.
-    pub fn traces(&self) -> Vec<Trace> {
-        lock(&self.state).traces.clone()
-    }
-
-    /// The runs that ended.
-    pub fn ended(&self) -> Vec<RunEnd> {
-        lock(&self.state).ended.clone()
-    }
-
-    fn write(
-        &self,
-        what: &'static str,
-        write: impl FnOnce(&mut MemoryJournalState),
-    ) -> Result<(), JournalError> {
-        let mut state = lock(&self.state);
-        if state.broken {
-            return Err(JournalError { what, cause: "the journal is broken on purpose".to_owned() });
-        }
-        write(&mut state);
-        Ok(())
-    }
-
-    fn put(&self, what: &'static str, trace: &Trace) -> Result<(), JournalError> {
-        self.write(what, |state| match state.traces.iter_mut().find(|known| known.order == trace.order) {
-            Some(known) => *known = trace.clone(),
-            None => state.traces.push(trace.clone()),
-        })
-    }
-}
-
-#[async_trait]
-impl Journal for MemoryJournal {
-    async fn begin_run(&self, run: RunStart) -> Result<(), JournalError> {
-        self.write("a run", |state| state.begun.push(run))
-    }
-
-    async fn admit_call(&self, _run_id: &str, trace: &Trace) -> Result<(), JournalError> {
-        self.put("an admission", trace)
-    }
-
-    async fn record_trace(&self, _run_id: &str, trace: &Trace) -> Result<(), JournalError> {
-        self.put("a trace", trace)
-    }
-
-    async fn close_open_calls(&self, _run_id: &str, _at: Timestamp) -> Result<(), JournalError> {
-        self.write("open calls", |state| {
-            for trace in state.traces.iter_mut().filter(|trace| trace.status == TraceStatus::Pending) {
-                trace.status = TraceStatus::Cancelled;
-            }
-        })
-    }
-
-    async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
-        self.write("the end of a run", |state| state.ended.push(end))
-    }
-}
-
 /// The text of a valid definition whose id, key and function name are `id`, with one optional argument `q`.
 pub fn definition_text(id: &str) -> String {
     definition(id).to_string()
@@ -301,6 +223,25 @@ pub fn caller() -> Caller {
         switched_off: std::collections::BTreeSet::new(),
         credits: Credits::Unlimited,
         locale: "en".to_owned(),
+    }
+}
+
+/// Circumstances of that caller without labels, under a policy that allows everything.
+pub fn circumstances() -> Circumstances {
+    Circumstances::new(Arc::new(caller()), Arc::default())
+}
+
+/// A tool of this definition and this implementation, as a catalog holds it.
+///
+/// # Panics
+/// The definition is not valid.
+#[expect(clippy::panic, reason = "a test with a wrong definition must fail")]
+pub fn registered(definition: &Value, implementation: impl Tool + 'static) -> Arc<RegisteredTool> {
+    let file = DefinitionFile { file: "test.json".to_owned(), text: definition.to_string() };
+    let (catalog, problems) = Catalog::build(&[file], &[Arc::new(implementation)]);
+    match catalog.tools().first() {
+        Some(tool) if problems.is_empty() => Arc::clone(tool),
+        _ => panic!("the definition is not valid: {problems:?}"),
     }
 }
 

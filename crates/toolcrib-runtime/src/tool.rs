@@ -16,7 +16,7 @@ mod settings;
 
 pub use context::{Progress, ToolContext};
 pub use error::ToolError;
-pub use output::{Content, Origin, Source, ToolOutput};
+pub use output::{Content, LibraryItem, Origin, Source, ToolOutput};
 pub use settings::{SettingProblem, SettingValue, Settings};
 
 /// An implementation behind an `implementationKey`.

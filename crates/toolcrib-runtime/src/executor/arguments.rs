@@ -9,6 +9,7 @@ use jsonschema::{JsonType, ValidationError, Validator};
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
+use crate::registry::RegisteredTool;
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct BadArguments(pub(crate) String);
+
+impl Arguments {
+    /// No arguments at all.
+    pub(crate) fn none() -> Self {
+        Self { value: Value::Object(Map::new()), given: Value::Object(Map::new()), repairs: Vec::new() }
+    }
+}
 
 impl ArgumentsSchema {
     /// Compiles the schema once.
@@ -260,6 +268,17 @@ impl ArgumentsSchema {
             format!("{name:?}: {kind}{optional}")
         });
         format!("{{{}}}", described.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl RegisteredTool {
+    /// Whether arguments that a person wrote fit the tool; what is wrong with them otherwise.
+    ///
+    /// # Errors
+    /// Every violation, with its place, what was found and what is allowed.
+    pub fn check_arguments(&self, arguments: &Value) -> Result<(), String> {
+        let read = self.arguments.read(&arguments.to_string(), &|_| false);
+        read.map(|_| ()).map_err(|bad| bad.0)
     }
 }
 

@@ -1,16 +1,21 @@
 //! Admission: the only way to a value that the executor accepts.
 //!
-//! The gates are asked anew about the one called tool, with circumstances read at the moment of the call.
+//! The gates are asked anew about the one called tool, with circumstances read at the moment of the call, and again
+//! after a person has agreed.
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::Offering;
+use super::approval::{self, ApprovalVerdict, Why};
 use super::gate::{self, Subject};
 use crate::caller::Caller;
+use crate::executor::arguments::{Arguments, BadArguments};
+use crate::executor::sensitive::Sensitive;
 use crate::message::ToolCall;
-use crate::policy::{Circumstances, SettingsState};
+use crate::policy::{Circumstances, OutboundRestriction, SettingsState};
 use crate::registry::RegisteredTool;
-use crate::tool::definition::Approval;
 use crate::tool::{Settings, Tool};
 
 /// Names that a refusal lists.
@@ -36,6 +41,10 @@ pub struct AdmittedCall {
     pub settings: Arc<Settings>,
     /// The caller, as read at admission.
     pub caller: Arc<Caller>,
+    /// The conversation's outbound restriction, as read at admission.
+    pub outbound: OutboundRestriction,
+    /// The arguments, read and repaired, or why they do not fit.
+    pub(crate) arguments: Result<Arguments, BadArguments>,
 }
 
 /// Why a call was not admitted, in words for the model.
@@ -68,39 +77,124 @@ impl<T> Admitted<T> {
     }
 }
 
-/// A call that a person has to agree to is refused where nobody can be asked.
-fn needs_approval(approval: Approval, now: &Circumstances) -> bool {
-    match approval {
-        Approval::Never => false,
-        Approval::Always => true,
-        Approval::AfterUntrusted => now.untrusted_seen,
+/// What became of a call that the model made.
+#[derive(Debug)]
+pub enum Admission {
+    /// It may run.
+    Admitted(Admitted<AdmittedCall>),
+    /// It must not run; the model reads why.
+    Refused(Refusal),
+    /// It waits for a person.
+    Held(HeldCall),
+}
+
+/// A call that a person has to agree to.
+#[derive(Debug)]
+pub struct HeldCall {
+    /// The call.
+    pub call: ToolCall,
+    /// The arguments exactly as the tool will get them.
+    pub arguments: Value,
+    /// Why it is held.
+    pub why: Why,
+}
+
+/// A call that passed every gate, with what approval says of it so far.
+#[derive(Debug)]
+pub struct Proposal {
+    call: AdmittedCall,
+    verdict: ApprovalVerdict,
+}
+
+impl Proposal {
+    /// The tool and the arguments that a second opinion judges; `None` when the arguments do not fit the tool, so that
+    /// nothing will run.
+    pub fn subject(&self) -> Option<(&RegisteredTool, &Value)> {
+        self.call.arguments.as_ref().ok().map(|arguments| (&*self.call.tool, &arguments.given))
+    }
+
+    /// The same with a further verdict, which counts where it is stricter.
+    #[must_use]
+    pub fn tightened_by(mut self, verdict: ApprovalVerdict) -> Self {
+        self.verdict = self.verdict.max(verdict);
+        self
+    }
+
+    /// The same after a person has agreed: what asks is answered, what denies still does.
+    #[must_use]
+    fn agreed(mut self) -> Self {
+        if matches!(self.verdict, ApprovalVerdict::Ask(_)) {
+            self.verdict = ApprovalVerdict::Allow;
+        }
+        self
+    }
+
+    /// What becomes of the call.
+    pub fn decide(self) -> Admission {
+        let name = &self.call.call.name;
+        match (self.verdict, &self.call.arguments) {
+            (ApprovalVerdict::Allow, _) | (_, Err(_)) => Admission::Admitted(Admitted { value: self.call }),
+            (ApprovalVerdict::Deny(why), Ok(_)) => Admission::Refused(Refusal {
+                for_model: format!("The tool {name:?} may not be called like this: {why}."),
+                code: Some("denied_by_rule"),
+            }),
+            (ApprovalVerdict::Ask(why), Ok(arguments)) => {
+                let arguments = arguments.given.clone();
+                Admission::Held(HeldCall { call: self.call.call, arguments, why })
+            }
+        }
+    }
+}
+
+impl HeldCall {
+    /// What the model reads where nobody can be asked.
+    pub fn refused(&self) -> Refusal {
+        let for_model = format!(
+            "The tool {:?} needs the approval of a person for this call ({}), and nobody can be asked here. Tell the \
+             user what you wanted to do.",
+            self.call.name, self.why
+        );
+        Refusal { for_model, code: Some("requires_approval") }
     }
 }
 
 impl Offering {
-    /// Admits one call, or refuses it.
+    /// Admits one call, holds it for a person, or refuses it: [`Self::propose`] without a second opinion.
+    pub fn admit(&self, call: ToolCall, now: &Circumstances) -> Admission {
+        self.propose(call, now).map_or_else(Admission::Refused, Proposal::decide)
+    }
+
+    /// Admits a call that a person has agreed to, by every gate and rule as they are now.
+    ///
+    /// # Errors
+    /// A gate withholds the tool by now, or a rule denies the call.
+    pub fn admit_agreed(
+        &self,
+        call: ToolCall,
+        now: &Circumstances,
+    ) -> Result<Admitted<AdmittedCall>, Refusal> {
+        match self.propose(call, now)?.agreed().decide() {
+            Admission::Admitted(admitted) => Ok(admitted),
+            Admission::Refused(refusal) => Err(refusal),
+            Admission::Held(held) => Err(held.refused()),
+        }
+    }
+
+    /// Asks every gate anew about one call and reads its arguments. Nothing runs by this.
     ///
     /// # Errors
     /// The tool was not offered in this run, or a gate withholds it by now.
-    pub fn admit(&self, call: ToolCall, now: &Circumstances) -> Result<Admitted<AdmittedCall>, Refusal> {
+    pub fn propose(&self, call: ToolCall, now: &Circumstances) -> Result<Proposal, Refusal> {
         let Some(tool) = self.offered_by_name(&call.name) else {
             return Err(Refusal { for_model: self.not_offered(&call.name), code: None });
         };
         let mut request = self.request.clone();
-        request.outbound = request.outbound.max(now.outbound);
+        request.outbound = request.outbound.max(now.labels.outbound);
         let subject =
             Subject { tool, caller: &now.caller, request: &request, policy: &now.policy, model: &self.model };
         if let Some((_, reason)) = gate::judge(&subject).into_iter().next() {
             let for_model = format!("The tool {:?} is not available now: {reason}.", call.name);
             return Err(Refusal { for_model, code: Some(reason.code()) });
-        }
-        if needs_approval(tool.definition.approval, now) {
-            let for_model = format!(
-                "The tool {:?} needs the approval of a person for this call, and nobody can be asked here. Tell the \
-                 user what you wanted to do.",
-                call.name
-            );
-            return Err(Refusal { for_model, code: Some("requires_approval") });
         }
         let Some(implementation) = tool.implementation.clone() else {
             return Err(Refusal { for_model: self.not_offered(&call.name), code: Some("no_implementation") });
@@ -109,14 +203,22 @@ impl Offering {
             Some(SettingsState::Ready(settings)) => Arc::clone(settings),
             Some(SettingsState::NotConfigured(_)) | None => Arc::default(),
         };
-        let value = AdmittedCall {
+        let sensitive = Sensitive::of(tool);
+        let arguments = tool.arguments.read(&call.arguments, &|name| sensitive.contains(name));
+        let verdict = match &arguments {
+            Ok(arguments) => approval::judge(tool, &arguments.given, now),
+            Err(_) => ApprovalVerdict::Allow,
+        };
+        let call = AdmittedCall {
             call,
             tool: Arc::clone(tool),
             implementation,
             settings,
             caller: Arc::clone(&now.caller),
+            outbound: request.outbound,
+            arguments,
         };
-        Ok(Admitted { value })
+        Ok(Proposal { call, verdict })
     }
 
     /// What a model reads that called a tool which it was not offered.

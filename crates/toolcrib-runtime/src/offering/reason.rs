@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::caller::credits;
 use crate::confidence::Confidence;
 use crate::policy::OutboundRestriction;
 use crate::tool::SettingProblem;
@@ -204,13 +205,4 @@ impl Who {
             Self::Developer => "developer",
         }
     }
-}
-
-/// Millionths of a credit as a decimal number.
-fn credits(millionths: i64) -> String {
-    let sign = if millionths < 0 { "-" } else { "" };
-    let (whole, rest) = (millionths.unsigned_abs() / 1_000_000, millionths.unsigned_abs() % 1_000_000);
-    let digits = format!("{rest:06}");
-    let fraction = digits.trim_end_matches('0');
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }

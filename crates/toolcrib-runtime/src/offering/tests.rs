@@ -184,22 +184,17 @@ fn call(name: &str) -> ToolCall {
 }
 
 fn circumstances(world: &World) -> Circumstances {
-    Circumstances {
-        caller: Arc::new(world.caller.clone()),
-        policy: Arc::new(world.policy.clone()),
-        outbound: OutboundRestriction::Unrestricted,
-        untrusted_seen: false,
-    }
+    Circumstances::new(Arc::new(world.caller.clone()), Arc::new(world.policy.clone()))
 }
 
 #[test]
 fn admission_judges_by_what_holds_now() {
     let mut world = World::passing();
     let offering = world.offering();
-    assert!(offering.admit(call("weather"), &circumstances(&world)).is_ok());
+    assert!(offering.propose(call("weather"), &circumstances(&world)).is_ok());
     world.caller.component = Component::parse("chat").expect("known");
     world.policy.disabled.insert("weather".to_owned());
-    let refusal = offering.admit(call("weather"), &circumstances(&world)).expect_err("disabled since");
+    let refusal = offering.propose(call("weather"), &circumstances(&world)).expect_err("disabled since");
     assert_eq!(refusal.code, Some("disabled_by_organization"));
     assert!(refusal.for_model.contains("the organization has disabled the tool"));
 }
@@ -207,10 +202,10 @@ fn admission_judges_by_what_holds_now() {
 #[test]
 fn a_name_that_was_not_offered_is_refused_with_the_names_that_were() {
     let mut world = World::passing();
-    let refusal = world.offering().admit(call("wether"), &circumstances(&world)).expect_err("unknown");
+    let refusal = world.offering().propose(call("wether"), &circumstances(&world)).expect_err("unknown");
     let text = "There is no tool named \"wether\". Available tools: weather. Did you mean \"weather\"?";
     assert_eq!(refusal.for_model, text);
     world.request.selection = Selection::Nothing;
-    let refusal = world.offering().admit(call("weather"), &circumstances(&world)).expect_err("withheld");
+    let refusal = world.offering().propose(call("weather"), &circumstances(&world)).expect_err("withheld");
     assert!(refusal.for_model.contains("no tools are available"), "{}", refusal.for_model);
 }

@@ -3,12 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::confidence::Confidence;
 use crate::journal::Trace;
+use crate::labels::Labels;
 use crate::message::{Message, ToolCall, Usage};
 use crate::model::{FinishReason, ModelError};
+use crate::offering::approval::ApprovalRequest;
 use crate::tool::Source;
 
 /// Something that happened in a run.
@@ -45,6 +48,8 @@ pub enum RunEvent {
         /// A few words.
         text: String,
     },
+    /// A call waits for a person.
+    CallHeld(Box<ApprovalRequest>),
     /// A call ended.
     CallEnded(Box<Trace>),
     /// A call of the client's own tool grows.
@@ -60,6 +65,8 @@ pub enum RunEvent {
     },
     /// The run ended with an answer. Nothing follows.
     Finished(Box<Answer>),
+    /// The run waits for people and goes on when they have answered. Nothing follows here.
+    Paused(Box<Pause>),
     /// The run ended with an error. Nothing follows.
     Failed(Box<RunError>),
 }
@@ -79,20 +86,33 @@ pub struct Answer {
     pub incomplete: Option<Incomplete>,
     /// What was really read, without duplicates.
     pub sources: Vec<Source>,
-    /// The records of the calls, in order.
-    pub traces: Vec<Trace>,
     /// Tokens of all rounds.
     pub usage: Usage,
     /// How many rounds there were.
     pub rounds: u32,
     /// What the run added to the conversation.
     pub messages: Vec<Message>,
-    /// The confidence that what follows demands of a provider.
-    pub required_confidence: Confidence,
+    /// What follows from this answer demands.
+    pub labels: Labels,
+}
+
+/// A run that waits for people.
+#[derive(Debug, Clone)]
+pub struct Pause {
+    /// The calls that wait, in order.
+    pub approvals: Vec<ApprovalRequest>,
+    /// The text that the user has seen so far, of all rounds.
+    pub text: String,
+    /// What was really read so far, without duplicates.
+    pub sources: Vec<Source>,
+    /// Tokens of all rounds so far.
+    pub usage: Usage,
+    /// How many rounds there were so far.
+    pub rounds: u32,
 }
 
 /// Why an answer is incomplete.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Incomplete {
     /// The limit of calls was reached.
     Calls {
@@ -118,6 +138,11 @@ pub enum Incomplete {
     Time {
         /// The limit.
         limit: Duration,
+    },
+    /// The run has cost what it may.
+    Credits {
+        /// The limit, in millionths of a credit.
+        limit: i64,
     },
     /// The model reached its limit of output tokens.
     OutputCut,
@@ -162,6 +187,7 @@ impl Incomplete {
             Self::Rounds { .. } => "max_rounds",
             Self::Repetition { .. } => "repeated_calls",
             Self::Time { .. } => "max_run_time",
+            Self::Credits { .. } => "max_credits",
             Self::OutputCut => "max_output_tokens",
         }
     }
@@ -189,6 +215,9 @@ impl fmt::Display for Incomplete {
             Self::Rounds { limit } => write!(f, "the limit of {limit} rounds per answer is reached"),
             Self::Repetition { tool } => write!(f, "{tool} was called again and again with the same result"),
             Self::Time { limit } => write!(f, "the limit of {} s per answer is reached", limit.as_secs()),
+            Self::Credits { limit } => {
+                write!(f, "the limit of {} credits per answer is reached", crate::caller::credits(*limit))
+            }
             Self::OutputCut => f.write_str("the model reached its limit of output tokens"),
         }
     }

@@ -19,6 +19,32 @@ pub struct Limits {
     pub run_time: Duration,
     /// Calls of one round that may run side by side, where their tools allow it.
     pub parallel_calls: usize,
+    /// What all calls together may cost, in millionths of a credit; `None` for no limit.
+    pub credits: Option<i64>,
+    /// Unicode scalar values of all that is put into the system prompt before the model runs.
+    pub context_characters: usize,
+    /// How long a call may wait for a person before it counts as refused.
+    pub approval_time: Duration,
+}
+
+impl Limits {
+    /// These limits, lowered where `other` is lower: what a plan says never raises the installation's.
+    #[must_use]
+    pub fn lowered_by(self, other: Self) -> Self {
+        let credits = [self.credits, other.credits].into_iter().flatten().min();
+        Self {
+            calls: self.calls.min(other.calls),
+            result_characters: self.result_characters.min(other.result_characters),
+            one_result: self.one_result.min(other.one_result),
+            rounds: self.rounds.min(other.rounds),
+            call_time: self.call_time.min(other.call_time),
+            run_time: self.run_time.min(other.run_time),
+            parallel_calls: self.parallel_calls.min(other.parallel_calls),
+            credits,
+            context_characters: self.context_characters.min(other.context_characters),
+            approval_time: self.approval_time.min(other.approval_time),
+        }
+    }
 }
 
 impl Default for Limits {
@@ -31,6 +57,9 @@ impl Default for Limits {
             call_time: Duration::from_mins(2),
             run_time: Duration::from_mins(10),
             parallel_calls: 4,
+            credits: None,
+            context_characters: 20_000,
+            approval_time: Duration::from_hours(24),
         }
     }
 }

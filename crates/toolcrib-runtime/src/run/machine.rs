@@ -1,15 +1,24 @@
 //! The state of one run: decides what comes next, and does no I/O.
 //!
 //! The order of use is: [`Machine::request`], the model's answer to [`Machine::answered`]; for its calls, one after
-//! the other, [`Machine::plan`] and [`Machine::record`]; then [`Machine::end_round`], and again.
+//! the other, [`Machine::plan`] and [`Machine::count`]; then [`Machine::end_round`] with all their results, and again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::message::{AssistantMessage, AssistantPart, Message, Part, ToolCall, ToolResult, Usage};
-use crate::model::{FinishReason, ModelRequest, ToolChoice};
+use crate::model::{FinishReason, ModelRequest, ResponseFormat, Sampling, ToolChoice, ToolSpec};
+
+use crate::offering::Offering;
 
 use super::event::Incomplete;
 use super::history;
 use super::limits::Limits;
 use super::repeat::{Repeats, Repetition};
+use super::round::OpenRound;
+
+/// The tools of a request.
+type Tools = std::sync::Arc<[ToolSpec]>;
 
 /// One run.
 #[derive(Debug)]
@@ -18,6 +27,8 @@ pub struct Machine {
     limits: Limits,
     /// The conversation as it was before the run: what is behind it in `request.messages` was added by the run.
     given: usize,
+    /// What is behind this in `request.messages` has not been taken to be recorded yet.
+    taken: usize,
     rounds: u32,
     calls: u32,
     result_characters: usize,
@@ -25,6 +36,29 @@ pub struct Machine {
     usage: Usage,
     visible_text: String,
     closing: Option<Incomplete>,
+    spent: i64,
+}
+
+/// A machine without its limits and tools, which are read anew when it goes on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct SavedMachine {
+    messages: Vec<Message>,
+    tool_choice: ToolChoice,
+    parallel_calls: bool,
+    sampling: Sampling,
+    response_format: Option<ResponseFormat>,
+    native_tools: Vec<Value>,
+    extra: Map<String, Value>,
+    given: usize,
+    taken: usize,
+    rounds: u32,
+    calls: u32,
+    result_characters: usize,
+    repeats: Repeats,
+    usage: Usage,
+    visible_text: String,
+    closing: Option<Incomplete>,
+    spent: i64,
 }
 
 /// What comes after a model's answer.
@@ -72,6 +106,7 @@ impl Machine {
             request,
             limits,
             given,
+            taken: given,
             rounds: 0,
             calls: 0,
             result_characters: 0,
@@ -79,7 +114,37 @@ impl Machine {
             usage: Usage::default(),
             visible_text: String::new(),
             closing: None,
+            spent: 0,
         }
+    }
+
+    /// Puts text into the system prompt before the first request.
+    pub fn add_to_system(&mut self, text: &str) {
+        let before = self.request.messages.len();
+        append_to_system(&mut self.request.messages, text);
+        let added = self.request.messages.len() - before;
+        self.given += added;
+        self.taken += added;
+    }
+
+    /// Unicode scalar values of result that the run can still take.
+    pub fn result_characters_left(&self) -> usize {
+        self.limits.result_characters.saturating_sub(self.result_characters)
+    }
+
+    /// The tools that the client declared itself.
+    pub(super) fn client_tools(&self, offering: &Offering) -> Vec<ToolSpec> {
+        self.request.tools.iter().filter(|tool| offering.is_client_tool(&tool.name)).cloned().collect()
+    }
+
+    /// The conversation as the model sees it now.
+    pub fn messages(&self) -> &[Message] {
+        &self.request.messages
+    }
+
+    /// The conversation as it was before the run.
+    pub fn given(&self) -> &[Message] {
+        self.request.messages.get(..self.given).unwrap_or_default()
     }
 
     /// The request of the next round.
@@ -156,6 +221,8 @@ impl Machine {
                 self.closing = Some(Incomplete::Calls { limit: self.limits.calls });
             } else if self.result_characters >= self.limits.result_characters {
                 self.closing = Some(Incomplete::ResultCharacters { limit: self.limits.result_characters });
+            } else {
+                self.closing = self.out_of_credits();
             }
         }
         if let Some(reason) = &self.closing {
@@ -180,18 +247,18 @@ impl Machine {
         Plan::Execute { order: self.calls, result_characters_left: left }
     }
 
-    /// Takes what the model will read as the result of a call.
-    pub fn record(&mut self, call: &ToolCall, text: String, is_error: bool, executed: bool) {
+    /// Counts what the model will read as the result of a call, and what the call cost.
+    pub fn count(&mut self, call: &ToolCall, text: &str, executed: bool, cost: i64) {
         self.result_characters += text.chars().count();
+        self.spent = self.spent.saturating_add(cost);
         if executed {
-            self.repeats.record(&call.name, &call.arguments, &text);
+            self.repeats.record(&call.name, &call.arguments, text);
         }
-        let result = ToolResult { call_id: call.id.clone(), text, is_error };
-        self.request.messages.push(Message::ToolResult(result));
     }
 
-    /// Ends a round after all its results are recorded.
-    pub fn end_round(&mut self) {
+    /// Ends a round with the results of its calls, in the order of the calls.
+    pub fn end_round(&mut self, results: impl IntoIterator<Item = ToolResult>) {
+        self.request.messages.extend(results.into_iter().map(Message::ToolResult));
         if self.closing.is_some() {
             return;
         }
@@ -201,7 +268,14 @@ impl Machine {
             self.closing = Some(Incomplete::Calls { limit: self.limits.calls });
         } else if self.result_characters >= self.limits.result_characters {
             self.closing = Some(Incomplete::ResultCharacters { limit: self.limits.result_characters });
+        } else {
+            self.closing = self.out_of_credits();
         }
+    }
+
+    fn out_of_credits(&self) -> Option<Incomplete> {
+        let limit = self.limits.credits?;
+        (self.spent >= limit).then_some(Incomplete::Credits { limit })
     }
 
     /// Keeps what was shown of an answer that broke off. Its calls are dropped: they may be incomplete.
@@ -238,9 +312,69 @@ impl Machine {
     }
 
     /// Gives every call of a round that broke off a result, so that the conversation can go on.
-    pub fn close_round(&mut self) {
-        let added = self.request.messages.split_off(self.given);
-        self.request.messages.extend(history::repair(added));
+    pub(super) fn close_round(&mut self, round: &OpenRound) {
+        self.request.messages.extend(round.results().map(Message::ToolResult));
+        let open = self.request.messages.split_off(self.taken.min(self.request.messages.len()));
+        self.request.messages.extend(history::repair(open));
+    }
+
+    /// What the run has added to the conversation since this was last asked.
+    pub fn take_added(&mut self) -> Vec<Message> {
+        let added = self.request.messages.get(self.taken..).unwrap_or_default().to_vec();
+        self.taken = self.request.messages.len();
+        added
+    }
+
+    /// The machine as it can be kept.
+    pub(super) fn save(&self) -> SavedMachine {
+        let request = self.request.clone();
+        SavedMachine {
+            messages: request.messages,
+            tool_choice: request.tool_choice,
+            parallel_calls: request.parallel_calls,
+            sampling: request.sampling,
+            response_format: request.response_format,
+            native_tools: request.native_tools,
+            extra: request.extra,
+            given: self.given,
+            taken: self.taken,
+            rounds: self.rounds,
+            calls: self.calls,
+            result_characters: self.result_characters,
+            repeats: self.repeats.clone(),
+            usage: self.usage,
+            visible_text: self.visible_text.clone(),
+            closing: self.closing.clone(),
+            spent: self.spent,
+        }
+    }
+
+    /// A machine that goes on where it was saved, with tools and limits as they are now.
+    pub(super) fn restore(saved: SavedMachine, tools: Tools, limits: Limits) -> Self {
+        let request = ModelRequest {
+            messages: saved.messages,
+            tools,
+            tool_choice: saved.tool_choice,
+            parallel_calls: saved.parallel_calls,
+            sampling: saved.sampling,
+            response_format: saved.response_format,
+            native_tools: saved.native_tools,
+            extra: saved.extra,
+        };
+        Self {
+            request,
+            limits,
+            given: saved.given,
+            taken: saved.taken,
+            rounds: saved.rounds,
+            calls: saved.calls,
+            result_characters: saved.result_characters,
+            repeats: saved.repeats,
+            usage: saved.usage,
+            visible_text: saved.visible_text,
+            closing: saved.closing,
+            spent: saved.spent,
+        }
     }
 
     /// What the run has added to the conversation.
@@ -256,6 +390,27 @@ impl Machine {
     /// How many rounds there were.
     pub fn rounds(&self) -> u32 {
         self.rounds
+    }
+}
+
+impl SavedMachine {
+    pub(super) fn visible_text(&self) -> &str {
+        &self.visible_text
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// What has not been recorded yet, every call with a result.
+    pub(super) fn open_messages(&self, round: &OpenRound) -> Vec<Message> {
+        let mut open = self.messages.get(self.taken..).unwrap_or_default().to_vec();
+        open.extend(round.results().map(Message::ToolResult));
+        history::repair(open)
     }
 }
 

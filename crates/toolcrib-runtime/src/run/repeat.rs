@@ -1,9 +1,11 @@
 //! Notices a model that makes the same call over and over.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use siphasher::sip::SipHasher13;
 
 /// Identical calls, with an identical result, after which one more is not executed.
 const EXECUTED: u32 = 2;
@@ -11,12 +13,12 @@ const EXECUTED: u32 = 2;
 const TOLERATED: u32 = 5;
 
 /// Counts identical calls of one run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Repeats {
     seen: HashMap<u64, Seen>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Seen {
     calls: u32,
     result: u64,
@@ -60,7 +62,7 @@ impl Repeats {
 
 /// Arguments that differ only in spacing or in the order of properties are the same.
 fn key(name: &str, arguments: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     name.hash(&mut hasher);
     match serde_json::from_str::<Value>(arguments) {
         Ok(value) => hash_value(&value, &mut hasher),
@@ -69,7 +71,7 @@ fn key(name: &str, arguments: &str) -> u64 {
     hasher.finish()
 }
 
-fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
+fn hash_value(value: &Value, hasher: &mut SipHasher13) {
     match value {
         Value::Object(object) => {
             let mut names: Vec<_> = object.keys().collect();
@@ -91,7 +93,7 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
 }
 
 fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     text.hash(&mut hasher);
     hasher.finish()
 }

@@ -11,19 +11,27 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::clock::Clock;
 use crate::confidence::Confidence;
+use crate::context::ContextSource;
 use crate::executor::Executor;
 use crate::journal::{RunState, TraceStatus};
+use crate::labels::Labels;
+use crate::ledger::{FreeOfCharge, Ledger};
 use crate::message::{Message, Usage};
 use crate::model::{
     FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolChoice, ToolSpec,
 };
+use crate::offering::approval::Approver;
 use crate::offering::{ModelStanding, OfferRequest, offer};
-use crate::policy::{Circumstances, OutboundRestriction, Policy};
+use crate::policy::{Circumstances, Policy};
 use crate::registry::{Catalog, DefinitionFile};
 use crate::testing::{
     Behavior, MemoryJournal, RecordingTool, ScriptedModel, caller, calls, definition, says,
 };
 use crate::tool::{Origin, Source, Tool, ToolError, ToolOutput};
+
+mod approval;
+mod labels;
+mod laws;
 
 /// A clock on tokio's paused time.
 struct PausedClock(tokio::time::Instant);
@@ -45,6 +53,12 @@ struct Scene {
     model: Arc<ScriptedModel>,
     tools: Vec<(Value, Arc<RecordingTool>)>,
     journal: Arc<MemoryJournal>,
+    ledger: Arc<dyn Ledger>,
+    approver: Option<Arc<dyn Approver>>,
+    context: Vec<Arc<dyn ContextSource>>,
+    labels: Labels,
+    asking: Asking,
+    policy: Policy,
     limits: Limits,
     request: ModelRequest,
 }
@@ -60,7 +74,19 @@ impl Scene {
         let tools =
             tools.into_iter().map(|tool| (definition(tool.implementation_key()), Arc::new(tool))).collect();
         let request = ModelRequest { messages: vec![Message::user("question")], ..ModelRequest::default() };
-        Self { model: Arc::new(model), tools, journal: Arc::default(), limits: Limits::default(), request }
+        Self {
+            model: Arc::new(model),
+            tools,
+            journal: Arc::default(),
+            ledger: Arc::new(FreeOfCharge),
+            approver: None,
+            context: Vec::new(),
+            labels: Labels::default(),
+            asking: Asking::Impossible,
+            policy: Policy::default(),
+            limits: Limits::default(),
+            request,
+        }
     }
 
     fn run(&self) -> (Run, Services) {
@@ -73,7 +99,7 @@ impl Scene {
             self.tools.iter().map(|(_, tool)| Arc::clone(tool) as Arc<dyn Tool>).collect();
         let (catalog, problems) = Catalog::build(&files, &implementations);
         assert_eq!(problems, []);
-        let (caller, policy) = (Arc::new(caller()), Arc::new(Policy::default()));
+        let (caller, policy) = (Arc::new(caller()), Arc::new(self.policy.clone()));
         let model = ModelStanding {
             identity: crate::model::Model::identity(&*self.model).clone(),
             capabilities: crate::model::Model::capabilities(&*self.model),
@@ -84,14 +110,10 @@ impl Scene {
         let clock: Arc<dyn Clock> = Arc::new(PausedClock(tokio::time::Instant::now()));
         let journal: Arc<dyn crate::journal::Journal> = Arc::clone(&self.journal) as _;
         let services = Services {
-            executor: Executor::new(Arc::clone(&journal), Arc::clone(&clock)),
+            executor: Executor::new(Arc::clone(&journal), Arc::clone(&self.ledger), Arc::clone(&clock)),
             journal,
-            circumstances: Arc::new(Circumstances {
-                caller,
-                policy,
-                outbound: OutboundRestriction::Unrestricted,
-                untrusted_seen: false,
-            }),
+            circumstances: Arc::new(Circumstances::new(caller, policy)),
+            approver: self.approver.clone(),
             clock,
         };
         let run = Run {
@@ -101,6 +123,9 @@ impl Scene {
             offering,
             request: self.request.clone(),
             new_messages: vec![Message::user("question")],
+            labels: self.labels,
+            context: self.context.clone(),
+            asking: self.asking,
             limits: self.limits,
         };
         (run, services)
@@ -196,7 +221,7 @@ async fn a_call_is_executed_and_its_result_goes_back() {
     assert_eq!(answer.usage.input_tokens, 10, "usage of all rounds is summed");
     let trace = &outcome.journal.traces()[0];
     assert_eq!((trace.status, trace.executed, trace.order, trace.round), (TraceStatus::Success, true, 1, 1));
-    assert_eq!(outcome.journal.ended()[0].messages, answer.messages);
+    assert_eq!(outcome.journal.transcript(), answer.messages);
 }
 
 /// Plays one call of `tool` with these arguments, then a final answer.
@@ -519,7 +544,7 @@ async fn a_clients_own_tool_is_left_to_the_client() {
     let answer = outcome.answer();
     assert_eq!(answer.finish, FinishReason::ToolCalls);
     assert_eq!(answer.client_calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["their_tool"]);
-    assert_eq!(answer.traces.len(), 1, "our own call of the round ran");
+    assert_eq!(outcome.journal.traces().len(), 1, "our own call of the round ran");
 }
 
 #[tokio::test(start_paused = true)]
@@ -546,7 +571,7 @@ async fn protected_results_do_not_reach_a_provider_below_their_demand() {
     let outcome = Scene::new(model, vec![tool]).play().await;
     assert!(matches!(outcome.error().kind, RunErrorKind::ConfidenceTooLow { needs: Confidence::High, .. }));
     assert_eq!(outcome.model.requests().len(), 1, "the result was not sent");
-    assert_eq!(outcome.journal.ended()[0].required_confidence, Confidence::High);
+    assert_eq!(outcome.journal.ended()[0].labels.required_confidence, Confidence::High);
 }
 
 #[tokio::test(start_paused = true)]

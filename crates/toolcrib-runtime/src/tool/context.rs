@@ -9,6 +9,8 @@ use super::Settings;
 use crate::caller::Caller;
 use crate::clock::Clock;
 use crate::confidence::Confidence;
+use crate::links::Links;
+use crate::policy::OutboundRestriction;
 
 /// Who asks, with which settings, for which provider, and how much time and room is left.
 #[derive(Clone)]
@@ -37,6 +39,10 @@ pub struct ToolContext {
     pub time_left: Duration,
     /// How many Unicode scalar values of result the model can still take.
     pub result_characters_left: usize,
+    /// The URLs that stand in the conversation, for tools that fetch what a model chose.
+    pub links: Arc<Links>,
+    /// How far the conversation restricts outgoing data.
+    pub outbound: OutboundRestriction,
 }
 
 /// Takes progress reports of a running call.

@@ -18,6 +18,8 @@ pub enum ToolError {
         for_operator: String,
         /// Whether the same call may succeed later.
         retryable: bool,
+        /// What the call cost all the same, in millionths of a credit.
+        cost: i64,
     },
 }
 
@@ -30,6 +32,6 @@ impl ToolError {
     /// A failure that the model and the operator may read in the same words.
     pub fn failed(message: impl Into<String>) -> Self {
         let message = message.into();
-        Self::Failed { for_model: message.clone(), for_operator: message, retryable: false }
+        Self::Failed { for_model: message.clone(), for_operator: message, retryable: false, cost: 0 }
     }
 }

@@ -1,5 +1,6 @@
 //! What a call that succeeded gives back.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::confidence::Confidence;
@@ -17,6 +18,22 @@ pub struct ToolOutput {
     pub untrusted: bool,
     /// What was left out and how to get it, when the tool itself shortened its result.
     pub truncation: Option<String>,
+    /// What the call really cost, in millionths of a credit; `None` for the definition's price per call. More than the
+    /// definition's maximum is never charged.
+    pub cost: Option<i64>,
+    /// Things that the call put into the user's library.
+    pub library_items: Vec<LibraryItem>,
+}
+
+/// Something that a call put into the user's library: an image, a recording, a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LibraryItem {
+    /// The item's id in the library.
+    pub id: String,
+    /// Its media type (RFC 6838), for example `image/png`.
+    pub media_type: String,
+    /// The title that a person would recognize.
+    pub title: String,
 }
 
 /// A result as text or as JSON.
@@ -29,7 +46,7 @@ pub enum Content {
 }
 
 /// A page or document that a tool really read, attached to the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The title that a person would recognize.
     pub title: String,
@@ -42,7 +59,7 @@ pub struct Source {
 }
 
 /// Who brought a source in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// The model itself, through a provider-native tool.
     Llm,
@@ -70,6 +87,8 @@ impl ToolOutput {
             required_confidence: Confidence::None,
             untrusted: false,
             truncation: None,
+            cost: None,
+            library_items: Vec::new(),
         }
     }
 }

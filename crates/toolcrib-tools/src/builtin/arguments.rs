@@ -15,5 +15,6 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError
         ),
         for_operator: format!("reading arguments that the definition accepts: {error}"),
         retryable: false,
+        cost: 0,
     })
 }

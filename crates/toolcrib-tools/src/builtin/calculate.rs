@@ -144,6 +144,7 @@ fn internal(cause: &str) -> ToolError {
                 .to_owned(),
         for_operator: format!("evaluating an expression: {cause}"),
         retryable: true,
+        cost: 0,
     }
 }
 

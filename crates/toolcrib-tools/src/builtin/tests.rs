@@ -7,6 +7,8 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_egress::{Egress, EgressSettings};
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::links::Links;
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_runtime::registry::Catalog;
 use toolcrib_runtime::testing::caller;
 use toolcrib_runtime::tool::definition::{Definition, lint};
@@ -53,6 +55,8 @@ pub(super) fn context() -> ToolContext {
         clock: Arc::new(TestClock::new()),
         time_left: Duration::from_secs(10),
         result_characters_left: 100_000,
+        links: Arc::new(Links::Any),
+        outbound: OutboundRestriction::Unrestricted,
     }
 }
 

@@ -11,6 +11,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::links::Links;
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_runtime::testing::caller;
 use toolcrib_runtime::tool::{Progress, SettingValue, Settings, ToolContext, ToolError, ToolOutput};
 
@@ -48,6 +50,8 @@ pub(crate) fn context(allowed_hosts: &str, trusted: bool) -> ToolContext {
         clock: Arc::new(TestClock(Instant::now())),
         time_left: Duration::from_mins(1),
         result_characters_left: 100_000,
+        links: Arc::new(Links::Any),
+        outbound: OutboundRestriction::Unrestricted,
     }
 }
 

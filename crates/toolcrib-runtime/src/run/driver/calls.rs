@@ -4,14 +4,23 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
-use super::{Driver, Stop};
-use crate::executor::CallScope;
-use crate::journal::{Trace, TraceStatus};
+use super::{Asking, Driver, Stop};
+use crate::executor::{CallScope, Outcome};
+use crate::journal::TraceStatus;
+use crate::links::Links;
 use crate::message::ToolCall;
+use crate::offering::{Admission, HeldCall, Refusal};
 use crate::run::event::RunEvent;
 use crate::run::machine::Plan;
-use crate::tool::Progress;
+use crate::run::round::{CallState, RoundCall};
 use crate::tool::definition::Concurrency;
+use crate::tool::{Outgoing, Progress};
+
+/// How far a call came.
+enum Came {
+    ToAnEnd(Box<Outcome>),
+    ToAHalt(Box<HeldCall>),
+}
 
 impl Driver {
     /// Runs the calls of one round: in order, neighbors side by side where their tools allow it.
@@ -20,7 +29,7 @@ impl Driver {
         while let Some(first) = rest.first() {
             let together = if self.is_parallel(first) {
                 let run = rest.iter().take_while(|call| self.is_parallel(call)).count();
-                run.min(self.run.limits.parallel_calls.max(1))
+                run.min(self.limits.parallel_calls.max(1))
             } else {
                 1
             };
@@ -32,14 +41,14 @@ impl Driver {
     }
 
     fn is_parallel(&self, call: &ToolCall) -> bool {
-        let tool = self.run.offering.offered_by_name(&call.name);
+        let tool = self.offering.offered_by_name(&call.name);
         tool.is_some_and(|tool| tool.definition.concurrency == Concurrency::Parallel)
     }
 
     async fn batch(&mut self, calls: &[ToolCall]) -> Result<(), Stop> {
         let plans: Vec<Plan> = calls.iter().map(|call| self.machine.plan(call)).collect();
         let running = plans.iter().filter(|plan| matches!(plan, Plan::Execute { .. })).count().max(1);
-        let outcomes: Vec<Option<Result<Trace, Stop>>> = {
+        let outcomes: Vec<Option<Result<Came, Stop>>> = {
             let this = &*self;
             let work = calls.iter().zip(&plans).map(|(call, plan)| async move {
                 match plan {
@@ -55,18 +64,25 @@ impl Driver {
             stream::iter(work).buffered(running).collect().await
         };
         for ((call, plan), outcome) in calls.iter().zip(plans).zip(outcomes) {
-            match (plan, outcome) {
-                (_, Some(trace)) => self.take_trace(call, trace?),
-                (Plan::Answer(text), None) => self.machine.record(call, text, true, false),
-                (Plan::Execute { .. }, None) => {}
-            }
+            let state = match (plan, outcome) {
+                (Plan::Execute { order, .. }, Some(came)) => match came? {
+                    Came::ToAnEnd(outcome) => self.take_outcome(call, *outcome),
+                    Came::ToAHalt(held) => self.hold(call, order, *held),
+                },
+                (Plan::Answer(text), _) => {
+                    self.machine.count(call, &text, false, 0);
+                    CallState::Done { text, is_error: true }
+                }
+                (Plan::Execute { .. }, None) => continue,
+            };
+            self.round.calls.push(RoundCall { call: call.clone(), state });
         }
         Ok(())
     }
 
     /// Admits and executes one call.
-    async fn execute(&self, call: &ToolCall, order: u32, characters: usize) -> Result<Trace, Stop> {
-        let tool = self.run.offering.known_by_name(&call.name);
+    async fn execute(&self, call: &ToolCall, order: u32, characters: usize) -> Result<Came, Stop> {
+        let tool = self.offering.known_by_name(&call.name);
         self.emit(RunEvent::CallStarted {
             order,
             call_id: call.id.clone(),
@@ -80,27 +96,52 @@ impl Driver {
         })
         .await;
         let scope = self.scope(call, order, characters);
-        let mut now =
-            self.services.circumstances.read().await.map_err(|error| Stop::Storage(error.to_string()))?;
-        now.untrusted_seen |= self.untrusted_seen;
-        let trace = match self.run.offering.admit(call.clone(), &now) {
-            Ok(admitted) => self.services.executor.execute(admitted, &scope).await,
-            Err(refusal) => self.services.executor.refuse(tool.map(Arc::as_ref), call, refusal, &scope).await,
+        let outcome = match self.admission(call).await? {
+            Admission::Admitted(admitted) => self.services.executor.execute(admitted, &scope).await,
+            Admission::Refused(refusal) => return self.refuse_call(call, refusal, &scope).await,
+            Admission::Held(held) if self.asking == Asking::Possible => {
+                return Ok(Came::ToAHalt(Box::new(held)));
+            }
+            Admission::Held(held) => return self.refuse_call(call, held.refused(), &scope).await,
         };
-        let trace = trace.map_err(|error| Stop::Storage(error.to_string()))?;
-        self.emit(RunEvent::CallEnded(Box::new(trace.clone()))).await;
-        Ok(trace)
+        let outcome = outcome.map_err(|error| Stop::Storage(error.to_string()))?;
+        self.emit(RunEvent::CallEnded(Box::new(outcome.trace.clone()))).await;
+        Ok(Came::ToAnEnd(Box::new(outcome)))
     }
 
-    fn scope(&self, call: &ToolCall, order: u32, result_characters_left: usize) -> CallScope {
-        let identity = self.run.model.identity();
+    /// What becomes of a call by gates, rules and the second opinion as they are now.
+    async fn admission(&self, call: &ToolCall) -> Result<Admission, Stop> {
+        let now = self.circumstances().await?;
+        let mut proposal = match self.offering.propose(call.clone(), &now) {
+            Ok(proposal) => proposal,
+            Err(refusal) => return Ok(Admission::Refused(refusal)),
+        };
+        if let Some(approver) = &self.services.approver
+            && let Some((tool, arguments)) = proposal.subject()
+        {
+            let verdict = approver.review(tool, arguments, &now).await;
+            proposal = proposal.tightened_by(verdict);
+        }
+        Ok(proposal.decide())
+    }
+
+    async fn refuse_call(&self, call: &ToolCall, refusal: Refusal, scope: &CallScope) -> Result<Came, Stop> {
+        let tool = self.offering.known_by_name(&call.name);
+        let refused = self.services.executor.refuse(tool.map(Arc::as_ref), call, refusal, scope).await;
+        let outcome = refused.map_err(|error| Stop::Storage(error.to_string()))?;
+        self.emit(RunEvent::CallEnded(Box::new(outcome.trace.clone()))).await;
+        Ok(Came::ToAnEnd(Box::new(outcome)))
+    }
+
+    pub(super) fn scope(&self, call: &ToolCall, order: u32, result_characters_left: usize) -> CallScope {
+        let identity = self.model.identity();
         let (events, call_id) = (self.events.downgrade(), call.id.clone());
         CallScope {
-            run_id: self.run.run_id.clone(),
-            conversation_id: self.run.conversation_id.clone(),
+            run_id: self.run_id.clone(),
+            conversation_id: self.conversation_id.clone(),
             order,
             round: self.machine.rounds(),
-            limits: self.run.limits,
+            limits: self.limits,
             result_characters_left,
             confidence: identity.confidence,
             provider_trusted: identity.trusted,
@@ -112,17 +153,28 @@ impl Driver {
                     let _ = events.try_send(event);
                 }
             }),
+            links: self.links(call),
+            run_ends: Some(self.ends),
         }
     }
 
-    fn take_trace(&mut self, call: &ToolCall, trace: Trace) {
-        let text = trace.result_text.clone().unwrap_or_default();
-        self.machine.record(call, text, trace.status != TraceStatus::Success, trace.executed);
-        let tool = self.run.offering.known_by_name(&call.name);
-        self.untrusted_seen |=
-            trace.executed && tool.is_some_and(|tool| tool.definition.returns_untrusted_content);
-        self.required_confidence = self.required_confidence.max(trace.required_confidence);
+    /// The URLs that the conversation knows, for a tool that fetches what a model chose.
+    fn links(&self, call: &ToolCall) -> Arc<Links> {
+        let tool = self.offering.offered_by_name(&call.name).and_then(|tool| tool.implementation.as_ref());
+        if tool.is_some_and(|tool| tool.outgoing() == Outgoing::ModelChosenUrl) {
+            Arc::new(Links::of(self.machine.messages()))
+        } else {
+            Arc::new(Links::Only(std::collections::HashSet::new()))
+        }
+    }
+
+    /// Takes what a call brought: labels rise, sources and protected text are kept.
+    pub(super) fn take_outcome(&mut self, call: &ToolCall, outcome: Outcome) -> CallState {
+        let Outcome { trace, for_model } = outcome;
+        self.machine.count(call, &for_model, trace.executed, trace.cost);
+        self.labels = self.labels.raised_by(trace.labels());
+        self.protect(&trace);
         self.sources.extend(trace.sources.iter().cloned());
-        self.traces.push(trace);
+        CallState::Done { text: for_model, is_error: trace.status != TraceStatus::Success }
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn explain(error: &PageError, policy: &Policy) -> ToolError {
         for_model: format!("{message}{stop} {advice}"),
         for_operator: chain(error),
         retryable,
+        cost: 0,
     }
 }
 

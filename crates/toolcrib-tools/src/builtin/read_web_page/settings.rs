@@ -48,6 +48,7 @@ impl PageSettings {
                     .to_owned(),
             for_operator: format!("{HOSTS} has {} invalid entries", problems.len()),
             retryable: false,
+            cost: 0,
         })?;
         let may_read_private = context.confidence == Confidence::High || context.provider_trusted;
         let policy = if hosts.is_empty() || !may_read_private {
