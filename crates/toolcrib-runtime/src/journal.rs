@@ -69,6 +69,8 @@ pub struct RunStart {
     pub user_id: String,
     /// Where.
     pub component: String,
+    /// The language of the caller as a BCP 47 tag.
+    pub locale: String,
     /// The provider instance.
     pub provider_id: String,
     /// The model's name at its provider.

@@ -224,6 +224,7 @@ impl Driver {
             workspace_id: caller.workspace_id.clone(),
             user_id: caller.user_id.clone(),
             component: caller.component.id().to_owned(),
+            locale: caller.locale.clone(),
             provider_id: identity.provider_id.clone(),
             model: identity.model.clone(),
             messages: std::mem::take(&mut self.new_messages),
