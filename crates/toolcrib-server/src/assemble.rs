@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_providers::client::ProviderSetupError;
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::registry::{Catalog, Registry};
 use toolcrib_storage::record::Owner;
@@ -17,7 +18,7 @@ use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
 use crate::app::App;
 use crate::auth::LocalAccess;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::conversation::Turns;
 use crate::environment::Environment;
 use crate::error::ApiError;
@@ -36,6 +37,9 @@ pub struct Installation {
 /// The installation could not be put together.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
+    /// The configuration names a component that does not exist.
+    #[error(transparent)]
+    Configuration(#[from] ConfigError),
     /// The database could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -84,6 +88,8 @@ impl Installation {
         data: PathBuf,
         environment: &Environment,
     ) -> Result<Self, AssembleError> {
+        let components = Components::default();
+        config.policy.check_components(&components)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options = OpenOptions::new(random_id("inst_")?, clock.now());
         let store = Arc::new(SqliteStore::open(&data, options).await?);
@@ -97,7 +103,8 @@ impl Installation {
         }
         let egress = Egress::new(EgressSettings::default())?;
         let built_in = toolcrib_tools::builtin::builtin(&egress);
-        let (catalog, definition_problems) = Catalog::build(&built_in.definitions, &built_in.implementations);
+        let (catalog, definition_problems) =
+            Catalog::build(&built_in.definitions, &built_in.implementations, &components);
         for problem in &definition_problems {
             tracing::error!(problem = %problem, "a definition was left out");
         }
@@ -113,6 +120,7 @@ impl Installation {
         let app = Arc::new(App {
             store,
             registry,
+            components,
             definition_problems,
             unknown_tools,
             policy,

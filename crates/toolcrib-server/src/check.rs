@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
@@ -45,6 +46,7 @@ pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
     let mut texts = Vec::new();
     let mut problems = Vec::new();
     let mut stand_ins: Vec<Arc<dyn Tool>> = Vec::new();
+    let components = Components::default();
     for path in &files {
         let file = path.display().to_string();
         let bytes = match std::fs::read(path) {
@@ -58,14 +60,14 @@ pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
             problems.push(unreadable(file, "bytes that are not UTF-8".to_owned(), UTF_8));
             continue;
         };
-        if let Ok(definition) = Definition::read(&text, &file) {
+        if let Ok(definition) = Definition::read(&text, &file, &components) {
             problems.extend(lint(&definition, &file));
             stand_ins.push(Arc::new(StandIn(definition.implementation_key)));
         }
         texts.push(DefinitionFile { file, text });
     }
     // Reading them together finds what is used twice. Whether an implementation exists is not the files' fault.
-    let (_, together) = Catalog::build(&texts, &stand_ins);
+    let (_, together) = Catalog::build(&texts, &stand_ins, &components);
     problems.extend(together);
     problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
     Ok(CheckReport { files, problems })

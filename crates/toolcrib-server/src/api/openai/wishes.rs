@@ -31,7 +31,7 @@ pub(super) fn read(
         let param = format!("toolcrib.{name}");
         match name.as_str() {
             "component" => {
-                wishes.component = component(value, &param)?;
+                wishes.component = component(app, value, &param)?;
                 principal.may_act_as(&wishes.component, &param)?;
             }
             "conversation" => wishes.conversation = Some(text(value, &param)?),
@@ -64,12 +64,9 @@ fn from_headers(headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
     Ok(fields)
 }
 
-pub(crate) fn component(value: &Value, param: &str) -> Result<Component, ApiError> {
+pub(crate) fn component(app: &App, value: &Value, param: &str) -> Result<Component, ApiError> {
     let id = text(value, param)?;
-    Component::parse(&id).ok_or_else(|| {
-        let known = Component::KNOWN.join(", ");
-        wrong(param, &format!("there is no component {id:?}; there are {known}"))
-    })
+    app.components.parse(&id).map_err(|unknown| wrong(param, &unknown.to_string()))
 }
 
 fn text(value: &Value, param: &str) -> Result<String, ApiError> {
