@@ -20,6 +20,7 @@ use toolcrib_runtime::tool::definition::Problem;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::SqliteStore;
 
+use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
 use crate::config::ServerSection;
 use crate::conversation::Turns;
@@ -31,6 +32,7 @@ use crate::policy::UnknownTool;
 pub(crate) struct App {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) registry: Registry,
+    pub(crate) assistants: Assistants,
     /// Where runs can happen.
     pub(crate) components: Components,
     pub(crate) definition_problems: Vec<Problem>,

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_providers::client::ProviderSetupError;
-use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::registry::{Catalog, Registry};
 use toolcrib_storage::record::Owner;
@@ -17,6 +16,7 @@ use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
 use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
 use crate::app::App;
+use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
 use crate::config::{Config, ConfigError};
 use crate::conversation::Turns;
@@ -88,7 +88,8 @@ impl Installation {
         data: PathBuf,
         environment: &Environment,
     ) -> Result<Self, AssembleError> {
-        let components = Components::default();
+        let mut assistants = Assistants::load(&data);
+        let components = assistants.components();
         config.policy.check_components(&components)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options = OpenOptions::new(random_id("inst_")?, clock.now());
@@ -108,7 +109,11 @@ impl Installation {
         for problem in &definition_problems {
             tracing::error!(problem = %problem, "a definition was left out");
         }
-        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog));
+        assistants.check_tools(&catalog);
+        for problem in assistants.problems() {
+            tracing::error!(problem = %problem, "an assistant's file has a fault");
+        }
+        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog, &assistants));
         let unknown_tools = policy::unknown_tools(&config, &catalog);
         for unknown in &unknown_tools {
             tracing::warn!("the configuration key {unknown}");
@@ -120,6 +125,7 @@ impl Installation {
         let app = Arc::new(App {
             store,
             registry,
+            assistants,
             components,
             definition_problems,
             unknown_tools,
