@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::nearest::nearest;
+
+#[cfg(test)]
+mod tests;
+
 /// Everything about the caller that decides which tools are offered.
 #[derive(Debug, Clone)]
 pub struct Caller {
@@ -45,9 +50,38 @@ pub enum Credits {
     },
 }
 
-/// Where a run happens.
+/// Where a run happens: a door of the installation, or an assistant.
+///
+/// Only [`Components`] can make one from a name, so that every component exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Component(String);
+
+/// The components that exist: the doors, and the assistants of this installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Components {
+    /// By id.
+    assistants: BTreeSet<Component>,
+}
+
+/// A name that no component has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no component {name:?}; there are {known}{}", or_nearest(self.nearest.as_deref()))]
+pub struct UnknownComponent {
+    /// The name as it was written.
+    pub name: String,
+    /// Every id, separated by commas.
+    pub known: String,
+    /// The id that was probably meant.
+    pub nearest: Option<String>,
+}
+
+/// An id that no assistant may have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{id:?} cannot be the id of an assistant: {}", AssistantIdError::ALLOWED)]
+pub struct AssistantIdError {
+    /// The id as it was written.
+    pub id: String,
+}
 
 impl Component {
     /// The chat of the web page.
@@ -58,32 +92,8 @@ impl Component {
     pub const MCP: &'static str = "mcp";
     /// The command line.
     pub const CLI: &'static str = "cli";
-
-    /// Every component that exists: the doors, then the assistants.
-    pub const KNOWN: [&'static str; 17] = [
-        Self::CHAT,
-        Self::API,
-        Self::MCP,
-        Self::CLI,
-        "translation_assistant",
-        "text_summarizer_assistant",
-        "grammar_spelling_assistant",
-        "rewrite_assistant",
-        "email_assistant",
-        "agenda_assistant",
-        "coding_assistant",
-        "legal_check_assistant",
-        "synonyms_assistant",
-        "job_posting_assistant",
-        "my_tasks_assistant",
-        "icon_finder_assistant",
-        "prompt_optimizer_assistant",
-    ];
-
-    /// The component with this id, when it exists.
-    pub fn parse(id: &str) -> Option<Self> {
-        Self::KNOWN.contains(&id).then(|| Self(id.to_owned()))
-    }
+    /// How the id of every assistant ends, and of nothing else.
+    pub const ASSISTANT_ENDING: &'static str = "_assistant";
 
     /// The component of the HTTP API.
     pub fn api() -> Self {
@@ -97,7 +107,7 @@ impl Component {
 
     /// True for an assistant, false for a door.
     pub fn is_assistant(&self) -> bool {
-        self.0.ends_with("_assistant")
+        self.0.ends_with(Self::ASSISTANT_ENDING)
     }
 }
 
@@ -107,12 +117,90 @@ impl fmt::Display for Component {
     }
 }
 
+impl Components {
+    /// The doors, in the order in which they are listed.
+    pub const DOORS: [&'static str; 4] = [Component::CHAT, Component::API, Component::MCP, Component::CLI];
+
+    /// The assistants that every installation has.
+    pub const BUILT_IN_ASSISTANTS: [&'static str; 13] = [
+        "agenda_assistant",
+        "coding_assistant",
+        "email_assistant",
+        "grammar_spelling_assistant",
+        "icon_finder_assistant",
+        "job_posting_assistant",
+        "legal_check_assistant",
+        "my_tasks_assistant",
+        "prompt_optimizer_assistant",
+        "rewrite_assistant",
+        "synonyms_assistant",
+        "text_summarizer_assistant",
+        "translation_assistant",
+    ];
+
+    /// Adds an assistant of this installation. One that is known already is no error.
+    ///
+    /// # Errors
+    /// The id is not `[a-z][a-z0-9_]*_assistant`, or longer than 64 characters.
+    pub fn add_assistant(&mut self, id: &str) -> Result<(), AssistantIdError> {
+        if !is_assistant_id(id) {
+            return Err(AssistantIdError { id: id.to_owned() });
+        }
+        self.assistants.insert(Component(id.to_owned()));
+        Ok(())
+    }
+
+    /// The component with this id.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are, and the nearest.
+    pub fn parse(&self, id: &str) -> Result<Component, UnknownComponent> {
+        let component = Component(id.to_owned());
+        if Self::DOORS.contains(&id) || self.assistants.contains(&component) {
+            return Ok(component);
+        }
+        let near = nearest(id, self.ids()).map(str::to_owned);
+        Err(UnknownComponent { name: id.to_owned(), known: self.listed(), nearest: near })
+    }
+
+    /// Every id: the doors, then the assistants in the order of their ids.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        Self::DOORS.into_iter().chain(self.assistants.iter().map(Component::id))
+    }
+
+    /// Every id, separated by commas.
+    pub fn listed(&self) -> String {
+        self.ids().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The doors and the built-in assistants.
+impl Default for Components {
+    fn default() -> Self {
+        let assistants = Self::BUILT_IN_ASSISTANTS.into_iter().map(|id| Component(id.to_owned())).collect();
+        Self { assistants }
+    }
+}
+
+impl AssistantIdError {
+    /// What an id has to be.
+    pub const ALLOWED: &'static str = "an id is made of lower-case letters, digits and underscores, begins with a \
+        letter, ends with _assistant and has at most 64 characters";
+}
+
+impl Caller {
+    /// Whether the user switched the capability off, by whichever of its names.
+    pub fn has_switched_off(&self, capability: &str) -> bool {
+        names(&self.switched_off, capability)
+    }
+}
+
 impl Grants {
-    /// Whether the capability is granted.
+    /// Whether the capability is granted, by whichever of its names.
     pub fn contains(&self, capability: &str) -> bool {
         match self {
             Self::Everything => true,
-            Self::Only(capabilities) => capabilities.contains(capability),
+            Self::Only(capabilities) => names(capabilities, capability),
         }
     }
 }
@@ -124,4 +212,29 @@ pub fn credits(millionths: i64) -> String {
     let digits = format!("{rest:06}");
     let fraction = digits.trim_end_matches('0');
     if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+/// The one name of a capability that has several: `google_search` is `web_search`, and `web_scrap` is
+/// `read_web_page`. Every other name is its own, those that no tool has yet included.
+pub fn canonical_capability(name: &str) -> &str {
+    match name {
+        "google_search" => "web_search",
+        "web_scrap" => "read_web_page",
+        own => own,
+    }
+}
+
+fn names(capabilities: &BTreeSet<String>, capability: &str) -> bool {
+    let wanted = canonical_capability(capability);
+    capabilities.iter().any(|named| canonical_capability(named) == wanted)
+}
+
+fn is_assistant_id(id: &str) -> bool {
+    let Some(stem) = id.strip_suffix(Component::ASSISTANT_ENDING) else { return false };
+    let snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    id.len() <= 64 && stem.starts_with(|c: char| c.is_ascii_lowercase()) && stem.chars().all(snake)
+}
+
+fn or_nearest(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean {nearest:?}?")).unwrap_or_default()
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
+use crate::caller::Components;
 use crate::executor::arguments::ArgumentsSchema;
 use crate::model::ToolSpec;
 use crate::tool::definition::{Definition, Problem, Severity};
@@ -66,17 +67,21 @@ impl Registry {
 }
 
 impl Catalog {
-    /// Reads definitions and pairs them with implementations.
+    /// Reads definitions, which may name these components, and pairs them with implementations.
     ///
     /// Nothing that is wrong with one definition takes another down: the tools that can be used are in the catalog,
     /// and every problem is in the list.
-    pub fn build(files: &[DefinitionFile], implementations: &[Arc<dyn Tool>]) -> (Self, Vec<Problem>) {
+    pub fn build(
+        files: &[DefinitionFile],
+        implementations: &[Arc<dyn Tool>],
+        components: &Components,
+    ) -> (Self, Vec<Problem>) {
         let by_key: HashMap<&str, &Arc<dyn Tool>> =
             implementations.iter().map(|tool| (tool.implementation_key(), tool)).collect();
         let mut problems = Vec::new();
         let mut accepted: Vec<(&str, Definition)> = Vec::new();
         for file in files {
-            match Definition::read(&file.text, &file.file) {
+            match Definition::read(&file.text, &file.file, components) {
                 Ok(definition) => match conflict(&accepted, &definition, &file.file) {
                     None => accepted.push((&file.file, definition)),
                     Some(problem) => problems.push(problem),

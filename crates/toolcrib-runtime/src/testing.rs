@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::caller::{Caller, Component, Credits, Grants};
+use crate::caller::{Caller, Component, Components, Credits, Grants};
 use crate::clock::Clock;
 use crate::confidence::Confidence;
 use crate::message::ToolCall;
@@ -238,7 +238,7 @@ pub fn circumstances() -> Circumstances {
 #[expect(clippy::panic, reason = "a test with a wrong definition must fail")]
 pub fn registered(definition: &Value, implementation: impl Tool + 'static) -> Arc<RegisteredTool> {
     let file = DefinitionFile { file: "test.json".to_owned(), text: definition.to_string() };
-    let (catalog, problems) = Catalog::build(&[file], &[Arc::new(implementation)]);
+    let (catalog, problems) = Catalog::build(&[file], &[Arc::new(implementation)], &Components::default());
     match catalog.tools().first() {
         Some(tool) if problems.is_empty() => Arc::clone(tool),
         _ => panic!("the definition is not valid: {problems:?}"),

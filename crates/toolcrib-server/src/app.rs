@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolcrib_runtime::caller::{Caller, Component, Credits, Grants};
+use toolcrib_runtime::caller::{Caller, Component, Components, Credits, Grants};
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::executor::Executor;
 use toolcrib_runtime::journal::Journal;
@@ -20,6 +20,7 @@ use toolcrib_runtime::tool::definition::Problem;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::SqliteStore;
 
+use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
 use crate::config::ServerSection;
 use crate::conversation::Turns;
@@ -31,6 +32,9 @@ use crate::policy::UnknownTool;
 pub(crate) struct App {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) registry: Registry,
+    pub(crate) assistants: Assistants,
+    /// Where runs can happen.
+    pub(crate) components: Components,
     pub(crate) definition_problems: Vec<Problem>,
     /// Tools that the configuration names and that do not exist.
     pub(crate) unknown_tools: Vec<UnknownTool>,

@@ -16,8 +16,9 @@ use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
 use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
 use crate::app::App;
+use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::conversation::Turns;
 use crate::environment::Environment;
 use crate::error::ApiError;
@@ -36,6 +37,9 @@ pub struct Installation {
 /// The installation could not be put together.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
+    /// The configuration names a component that does not exist.
+    #[error(transparent)]
+    Configuration(#[from] ConfigError),
     /// The database could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -84,6 +88,9 @@ impl Installation {
         data: PathBuf,
         environment: &Environment,
     ) -> Result<Self, AssembleError> {
+        let mut assistants = Assistants::load(&data);
+        let components = assistants.components();
+        config.policy.check_components(&components)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options = OpenOptions::new(random_id("inst_")?, clock.now());
         let store = Arc::new(SqliteStore::open(&data, options).await?);
@@ -97,11 +104,16 @@ impl Installation {
         }
         let egress = Egress::new(EgressSettings::default())?;
         let built_in = toolcrib_tools::builtin::builtin(&egress);
-        let (catalog, definition_problems) = Catalog::build(&built_in.definitions, &built_in.implementations);
+        let (catalog, definition_problems) =
+            Catalog::build(&built_in.definitions, &built_in.implementations, &components);
         for problem in &definition_problems {
             tracing::error!(problem = %problem, "a definition was left out");
         }
-        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog));
+        assistants.check_tools(&catalog);
+        for problem in assistants.problems() {
+            tracing::error!(problem = %problem, "an assistant's file has a fault");
+        }
+        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog, &assistants));
         let unknown_tools = policy::unknown_tools(&config, &catalog);
         for unknown in &unknown_tools {
             tracing::warn!("the configuration key {unknown}");
@@ -113,6 +125,8 @@ impl Installation {
         let app = Arc::new(App {
             store,
             registry,
+            assistants,
+            components,
             definition_problems,
             unknown_tools,
             policy,

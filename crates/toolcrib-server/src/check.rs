@@ -1,18 +1,21 @@
-//! Checks definition files without running anything.
+//! Checks definitions of tools and files of assistants, without running anything.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use toolcrib_runtime::caller::{Component, Components};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
 
+use crate::assistants::{self, Assistants};
+
 const READABLE: &str = "a definition is a file that can be read";
 const UTF_8: &str = "a definition is JSON in UTF-8 (RFC 8259, section 8.1)";
 
-/// What was found in some definition files.
+/// What was found in some files.
 pub struct CheckReport {
     /// The files that were read.
     pub files: Vec<PathBuf>,
@@ -33,19 +36,47 @@ pub struct CheckError {
 /// Stands for the implementation of a definition while files are checked.
 struct StandIn(String);
 
-/// Checks files, and the `.json` files of folders (not below them).
+/// Checks files, and those of folders (not below them): `.toml` files are assistants, all others definitions.
+///
+/// Definitions may name the assistants among the files and those of the installation in the folder `data`.
 ///
 /// # Errors
-/// A path that is not there, or a folder that cannot be read or holds no definitions.
-pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
+/// A path that is not there, or a folder that cannot be read or holds neither definitions nor assistants.
+pub fn check(paths: &[PathBuf], data: Option<&Path>) -> Result<CheckReport, CheckError> {
     let mut files = Vec::new();
     for path in paths {
-        files.extend(definitions_in(path)?);
+        files.extend(files_in(path)?);
     }
+    let mut components = data.map(Assistants::load).unwrap_or_default().components();
+    let (assistants, definitions): (Vec<_>, Vec<_>) =
+        files.iter().partition(|path| assistants::is_file_name(path));
+    let mut problems = check_assistants(&assistants, &mut components);
+    problems.extend(check_definitions(&definitions, &components));
+    problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
+    Ok(CheckReport { files, problems })
+}
+
+/// Checks files of assistants and adds those that can be used to the components.
+fn check_assistants(paths: &[&PathBuf], components: &mut Components) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for path in paths {
+        match assistants::read(&assistants::file_at(path)) {
+            Ok(assistant) => {
+                if let Err(error) = components.add_assistant(&assistant.id) {
+                    tracing::error!(error = %error, "an assistant has no component");
+                }
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    problems
+}
+
+fn check_definitions(paths: &[&PathBuf], components: &Components) -> Vec<Problem> {
     let mut texts = Vec::new();
     let mut problems = Vec::new();
     let mut stand_ins: Vec<Arc<dyn Tool>> = Vec::new();
-    for path in &files {
+    for path in paths {
         let file = path.display().to_string();
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
@@ -58,20 +89,19 @@ pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
             problems.push(unreadable(file, "bytes that are not UTF-8".to_owned(), UTF_8));
             continue;
         };
-        if let Ok(definition) = Definition::read(&text, &file) {
+        if let Ok(definition) = Definition::read(&text, &file, components) {
             problems.extend(lint(&definition, &file));
             stand_ins.push(Arc::new(StandIn(definition.implementation_key)));
         }
         texts.push(DefinitionFile { file, text });
     }
     // Reading them together finds what is used twice. Whether an implementation exists is not the files' fault.
-    let (_, together) = Catalog::build(&texts, &stand_ins);
+    let (_, together) = Catalog::build(&texts, &stand_ins, components);
     problems.extend(together);
-    problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
-    Ok(CheckReport { files, problems })
+    problems
 }
 
-fn definitions_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
+fn files_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
     let failed = |cause| CheckError { path: path.to_owned(), cause };
     if !std::fs::metadata(path).map_err(failed)?.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -79,17 +109,29 @@ fn definitions_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.is_file() && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
-        {
+        if path.is_file() && (is_definition(&path) || is_assistant(&path)) {
             found.push(path);
         }
     }
     if found.is_empty() {
-        let cause = std::io::Error::new(std::io::ErrorKind::NotFound, "the folder holds no .json file");
+        let cause = std::io::Error::new(
+            std::io::ErrorKind::NotFound,
+            "the folder holds no .json file and no assistant",
+        );
         return Err(failed(cause));
     }
     found.sort();
     Ok(found)
+}
+
+fn is_definition(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// A folder may hold other TOML files, such as the configuration.
+fn is_assistant(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    assistants::is_file_name(path) && stem.ends_with(Component::ASSISTANT_ENDING)
 }
 
 fn unreadable(file: String, found: String, allowed: &str) -> Problem {

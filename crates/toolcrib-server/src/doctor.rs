@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcrib_runtime::policy::SettingsState;
+use toolcrib_runtime::tool::definition::Severity;
 use toolcrib_storage::store::AccountStore;
 
 use crate::app::App;
@@ -26,6 +27,15 @@ pub(crate) async fn examine(app: &App) -> Value {
     let mut findings = vec![database(app).await];
     findings.extend(providers(app).await);
     findings.extend(tools(app));
+    findings.extend(app.assistants.problems().iter().map(|problem| Finding {
+        name: format!("assistant {}", problem.file),
+        state: match problem.severity {
+            Severity::Warning => State::Warning,
+            Severity::Error => State::Error,
+        },
+        detail: problem.to_string(),
+        advice: Some("correct the file; `toolcrib check` shows every problem".to_owned()),
+    }));
     findings.extend(app.unknown_tools.iter().map(|unknown| Finding {
         name: format!("configuration {}", unknown.place),
         state: State::Warning,

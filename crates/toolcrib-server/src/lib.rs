@@ -8,6 +8,7 @@ pub mod environment;
 
 mod app;
 pub mod assemble;
+mod assistants;
 mod models;
 mod policy;
 mod system_clock;

@@ -1,6 +1,6 @@
 //! Makes the policy snapshot that the gates judge by, once per change of configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,11 +9,13 @@ use toolcrib_runtime::policy::{Policy, SettingsState};
 use toolcrib_runtime::registry::{Catalog, RegisteredTool};
 use toolcrib_runtime::tool::definition::{SettingField, SettingType};
 
+use crate::assistants::{Assistants, DefaultTools};
 use crate::config::{Config, overrides};
 use toolcrib_runtime::nearest::nearest;
 
-/// The policy of this configuration over these tools.
-pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {
+/// The policy of this configuration over these tools. Which tools an assistant has on by default stands in its file,
+/// unless the configuration says it.
+pub(crate) fn snapshot(config: &Config, catalog: &Catalog, assistants: &Assistants) -> Policy {
     let empty = Map::new();
     let states = catalog.tools().iter().map(|tool| {
         let values = config.tools.get(tool.id()).unwrap_or(&empty);
@@ -23,9 +25,19 @@ pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {
         tools_off: config.policy.tools_off.clone(),
         disabled: config.policy.disabled_tools.clone(),
         minimum_confidence: config.policy.minimums(),
-        default_tools: config.policy.default_tools.clone(),
+        default_tools: default_tools(config, assistants),
         settings: states.collect::<BTreeMap<_, _>>(),
     }
+}
+
+fn default_tools(config: &Config, assistants: &Assistants) -> BTreeMap<String, BTreeSet<String>> {
+    let mut defaults = config.policy.default_tools.clone();
+    for assistant in assistants.all() {
+        if let DefaultTools::Only(ids) = &assistant.tools {
+            defaults.entry(assistant.id.clone()).or_insert_with(|| ids.clone());
+        }
+    }
+    defaults
 }
 
 /// A tool that the configuration names and that does not exist.

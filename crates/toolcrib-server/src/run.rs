@@ -15,6 +15,7 @@ use toolcrib_runtime::run::{Run, RunEvent, drive};
 use tracing::Instrument as _;
 
 use crate::app::{App, caller};
+use crate::assistants::Filled;
 use crate::auth::Principal;
 use crate::conversation::{self, Entered};
 use crate::error::{ApiError, INVALID_REQUEST, SHUTTING_DOWN};
@@ -27,6 +28,8 @@ const EVENTS_WAITING: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Wishes {
     pub(crate) component: Component,
+    /// The assistant that the component is, with the values of its inputs.
+    pub(crate) assistant: Option<Filled>,
     /// The id of a stored conversation, or `new`.
     pub(crate) conversation: Option<String>,
     pub(crate) selection: Selection,
@@ -50,6 +53,7 @@ impl Default for Wishes {
     fn default() -> Self {
         Self {
             component: Component::api(),
+            assistant: None,
             conversation: None,
             selection: Selection::Default,
             temporary: false,
@@ -86,6 +90,9 @@ impl App {
             }
             None => (None, None, Vec::new()),
         };
+        if let Some(assistant) = &wishes.assistant {
+            assistant.apply(&mut request);
+        }
         let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
         let offering = self.offering(&caller, &*model, &wishes, client_tools(&request));
         let run = Run {

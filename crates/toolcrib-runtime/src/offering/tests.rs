@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::caller::{Component, Credits, Grants};
+use crate::caller::{Components, Credits, Grants};
 use crate::confidence::Confidence;
 use crate::message::ToolCall;
 use crate::policy::{Circumstances, SettingsState};
@@ -47,12 +47,12 @@ impl World {
         let file = DefinitionFile { file: "weather.json".to_owned(), text: self.definition.to_string() };
         let tool: Arc<dyn Tool> = Arc::new(RecordingTool::returning("weather", "sunny"));
         let tools = if self.implemented { vec![tool] } else { Vec::new() };
-        let catalog = Arc::new(Catalog::build(&[file], &tools).0);
+        let catalog = Arc::new(Catalog::build(&[file], &tools, &Components::default()).0);
         assert_eq!(
             catalog.tools().len(),
             1,
             "{:?}",
-            Definition::read(&self.definition.to_string(), "weather.json")
+            Definition::read(&self.definition.to_string(), "weather.json", &Components::default())
         );
         offer(&catalog, &self.caller, self.request.clone(), &self.policy, self.model.clone())
     }
@@ -192,7 +192,7 @@ fn admission_judges_by_what_holds_now() {
     let mut world = World::passing();
     let offering = world.offering();
     assert!(offering.propose(call("weather"), &circumstances(&world)).is_ok());
-    world.caller.component = Component::parse("chat").expect("known");
+    world.caller.component = Components::default().parse("chat").expect("known");
     world.policy.disabled.insert("weather".to_owned());
     let refusal = offering.propose(call("weather"), &circumstances(&world)).expect_err("disabled since");
     assert_eq!(refusal.code, Some("disabled_by_organization"));

@@ -97,7 +97,8 @@ impl Scene {
             .collect();
         let implementations: Vec<Arc<dyn Tool>> =
             self.tools.iter().map(|(_, tool)| Arc::clone(tool) as Arc<dyn Tool>).collect();
-        let (catalog, problems) = Catalog::build(&files, &implementations);
+        let (catalog, problems) =
+            Catalog::build(&files, &implementations, &crate::caller::Components::default());
         assert_eq!(problems, []);
         let (caller, policy) = (Arc::new(caller()), Arc::new(self.policy.clone()));
         let model = ModelStanding {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::caller::Component;
+use crate::caller::{Component, Components};
 use crate::confidence::Confidence;
 
 mod lint;
@@ -170,12 +170,12 @@ pub struct LocalizedDisplay {
 }
 
 impl Definition {
-    /// Reads a definition file. `file` names it in problems.
+    /// Reads a definition file. `file` names it in problems; `components` are those that it may name.
     ///
     /// # Errors
     /// Every problem in the text, each with its place, what was found and what is allowed.
-    pub fn read(text: &str, file: &str) -> Result<Self, Vec<Problem>> {
-        read::definition(text, file)
+    pub fn read(text: &str, file: &str, components: &Components) -> Result<Self, Vec<Problem>> {
+        read::definition(text, file, components)
     }
 }
 

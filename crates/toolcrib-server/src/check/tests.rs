@@ -7,7 +7,7 @@ fn problems(files: &[(&str, &[u8])]) -> (usize, Vec<String>) {
     for (name, bytes) in files {
         std::fs::write(folder.path().join(name), bytes).expect("written");
     }
-    let report = check(&[folder.path().to_owned()]).expect("looked at");
+    let report = check(&[folder.path().to_owned()], None).expect("looked at");
     (report.files.len(), report.problems.iter().map(ToString::to_string).collect())
 }
 
@@ -39,8 +39,39 @@ fn a_file_that_cannot_be_read_does_not_end_the_report() {
     }
     let broken = folder.path().join("b.json");
     std::fs::write(&broken, b"\xff").expect("written");
-    let report = check(&[unreadable, broken]).expect("looked at");
+    let report = check(&[unreadable, broken], None).expect("looked at");
     let texts: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert!(texts.iter().any(|text| text.contains("cannot be read")), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("not UTF-8")), "{texts:?}");
+}
+
+#[test]
+fn a_definition_may_name_the_assistants_that_are_beside_it_or_installed() {
+    let own = CALCULATE.replacen('{', r#"{"visibleIn": {"allowedComponents": ["minutes_assistant"]},"#, 1);
+    let assistant = include_str!("../../../../assistants/rewrite_assistant.toml")
+        .replace("id = \"rewrite_assistant\"", "id = \"minutes_assistant\"");
+    let (_, alone) = problems(&[("a.json", own.as_bytes())]);
+    assert_eq!(alone.len(), 1, "{alone:?}");
+    assert!(alone[0].contains("/visibleIn/allowedComponents/0"), "{alone:?}");
+    let beside = [("a.json", own.as_bytes()), ("minutes_assistant.toml", assistant.as_bytes())];
+    assert_eq!(problems(&beside), (2, Vec::new()));
+    let data = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(data.path().join("assistants")).expect("made");
+    std::fs::write(data.path().join("assistants/minutes_assistant.toml"), assistant).expect("written");
+    let definition = data.path().join("a.json");
+    std::fs::write(&definition, own).expect("written");
+    let report = check(&[definition], Some(data.path())).expect("looked at");
+    assert_eq!(report.problems, []);
+}
+
+#[test]
+fn every_problem_of_an_assistant_is_told_and_other_toml_files_of_a_folder_are_left_alone() {
+    let broken = b"schema_version = 1\nid = \"minutes_assistant\"\nicn = \"x\"\n";
+    let files: [(&str, &[u8]); 2] = [("minutes_assistant.toml", broken), ("toolcrib.toml", b"[server]\n")];
+    let (count, problems) = problems(&files);
+    assert_eq!(count, 1);
+    assert!(
+        problems.iter().any(|text| text.contains("error at /icn") && text.contains("did you mean \"icon\""))
+    );
+    assert!(problems.iter().any(|text| text.contains("no \"prompt\"")), "{problems:?}");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use toolcrib_runtime::caller::Component;
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::confidence::{Confidence, ConfidenceScheme};
 
 use super::ConfigError;
@@ -46,16 +46,22 @@ impl PolicySection {
         levels.collect()
     }
 
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        let components = self.tools_off.iter().filter(|id| *id != "*").chain(self.default_tools.keys());
-        for id in components {
-            if Component::parse(id).is_none() {
-                return Err(ConfigError::Value {
-                    place: format!("policy, component {id:?}"),
-                    message: format!("unknown component; known: {}", Component::KNOWN.join(", ")),
-                });
+    /// Checks the names of components, once it is known which there are: assistants are files of their own.
+    ///
+    /// # Errors
+    /// The first name that no component has, with those that there are and the nearest.
+    pub fn check_components(&self, components: &Components) -> Result<(), ConfigError> {
+        let off = self.tools_off.iter().filter(|id| *id != "*").map(|id| ("policy.tools_off", id));
+        let defaults = self.default_tools.keys().map(|id| ("policy.default_tools", id));
+        for (place, id) in off.chain(defaults) {
+            if let Err(unknown) = components.parse(id) {
+                return Err(ConfigError::Value { place: place.to_owned(), message: unknown.to_string() });
             }
         }
+        Ok(())
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
         if let Some(name) = &self.confidence_scheme
             && ConfidenceScheme::parse(name).is_none()
         {

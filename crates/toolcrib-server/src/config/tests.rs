@@ -45,12 +45,29 @@ fn what_is_wrong_is_named_with_its_place_and_what_is_allowed() {
     check("[limits]\nrun_seconds = 0\n", &[], &["limits.run_seconds", "above 0"]);
     check("[limits]\nparallel_calls = 0\n", &[], &["limits.parallel_calls", "above 0"]);
     check("[server]\nbody_seconds = 0\n", &[], &["server.body_seconds", "above 0"]);
-    check("[policy]\ntools_off = [\"chatt\"]\n", &[], &["chatt", "known: chat"]);
     check("[policy]\nconfidence_scheme = \"trust\"\n", &[], &["confidence_scheme", "trust_all"]);
     check("[providers.x]\n", &[], &["providers.x.base_url", "required"]);
     check("[providers.toolcrib]\nbase_url = \"http://h\"\n", &[], &["not `toolcrib`"]);
     check("[providers.x]\nbase_url = \"http://h\"\nkey = \"env:NO_KEY\"\n", &[], &["NO_KEY is not set"]);
     check("[providers.x]\nfamily = \"openia\"\n", &[], &["providers.x.family", "openai"]);
+}
+
+#[test]
+fn components_are_checked_once_it_is_known_which_there_are() {
+    let check = |text: &str, expected: &str| {
+        let mut components = toolcrib_runtime::caller::Components::default();
+        components.add_assistant("minutes_assistant").expect("well formed");
+        let checked = parse(text, &[]).expect("valid").policy.check_components(&components);
+        let message = checked.map_or_else(|error| error.to_string(), |()| String::new());
+        assert!(message.contains(expected) && message.is_empty() == expected.is_empty(), "{text}: {message}");
+    };
+    let known = "there are chat, api, mcp, cli, agenda_assistant, ";
+    check("[policy]\ntools_off = [\"*\", \"minutes_assistant\"]\n", "");
+    check("[policy.default_tools]\nminutes_assistant = []\n", "");
+    check("[policy]\ntools_off = [\"chatt\"]\n", "policy.tools_off: there is no component \"chatt\"");
+    check("[policy]\ntools_off = [\"chatt\"]\n", known);
+    check("[policy]\ntools_off = [\"chatt\"]\n", "did you mean \"chat\"?");
+    check("[policy.default_tools]\nminute_assistant = []\n", "did you mean \"minutes_assistant\"?");
 }
 
 #[test]

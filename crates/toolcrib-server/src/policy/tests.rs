@@ -1,13 +1,14 @@
 use std::path::Path;
 
 use toolcrib_egress::{Egress, EgressSettings};
+use toolcrib_runtime::caller::Components;
 
 use super::*;
 
 fn catalog() -> Catalog {
     let egress = Egress::new(EgressSettings::default()).expect("set up");
     let built_in = toolcrib_tools::builtin::builtin(&egress);
-    Catalog::build(&built_in.definitions, &built_in.implementations).0
+    Catalog::build(&built_in.definitions, &built_in.implementations, &Components::default()).0
 }
 
 fn config(text: &str, variables: &[(&str, &str)]) -> Config {

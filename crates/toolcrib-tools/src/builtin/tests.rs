@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use toolcrib_egress::{Egress, EgressSettings};
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::links::Links;
@@ -72,12 +73,12 @@ pub(super) fn failure<T: std::fmt::Debug>(result: Result<T, ToolError>) -> Strin
 fn every_definition_is_valid_has_its_implementation_and_no_warnings() {
     let egress = Egress::new(EgressSettings::default()).unwrap();
     let all = builtin(&egress);
-    let (catalog, problems) = Catalog::build(&all.definitions, &all.implementations);
+    let (catalog, problems) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
     assert_eq!(problems, []);
     assert_eq!(catalog.tools().len(), all.definitions.len());
     assert_eq!(all.implementations.len(), all.definitions.len());
     for file in &all.definitions {
-        let definition = Definition::read(&file.text, &file.file).unwrap();
+        let definition = Definition::read(&file.text, &file.file, &Components::default()).unwrap();
         assert_eq!(lint(&definition, &file.file), [], "{}", file.file);
     }
 }
@@ -86,7 +87,7 @@ fn every_definition_is_valid_has_its_implementation_and_no_warnings() {
 fn what_people_see_is_the_same_in_definition_and_implementation() {
     let egress = Egress::new(EgressSettings::default()).unwrap();
     let all = builtin(&egress);
-    let (catalog, _) = Catalog::build(&all.definitions, &all.implementations);
+    let (catalog, _) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
     for tool in catalog.tools() {
         let english = &tool.definition.display["en"];
         assert_eq!(english.name.as_deref(), Some(tool.display.name.as_str()), "{}", tool.id());

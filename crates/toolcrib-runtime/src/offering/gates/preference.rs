@@ -8,6 +8,6 @@ pub(in crate::offering) const GATE: Gate =
 
 fn judge(subject: &Subject<'_>) -> Option<Reason> {
     let capability = &subject.tool.definition.capability;
-    let off = subject.caller.switched_off.contains(capability);
+    let off = subject.caller.has_switched_off(capability);
     off.then(|| Reason::Preference { capability: capability.clone() })
 }

@@ -10,7 +10,7 @@ use super::{
     Annotations, Approval, Concurrency, Cost, Definition, Function, LocalizedDisplay, Problem, Rate,
     SUPPORTED_SCHEMA_VERSIONS, SettingsSchema, Visibility,
 };
-use crate::caller::Component;
+use crate::caller::{Component, Components, canonical_capability};
 use crate::confidence::Confidence;
 use crate::nearest::nearest;
 
@@ -26,7 +26,11 @@ const MAX_TIMEOUT_SECONDS: i64 = 3_600;
 const MAX_RESULT_CHARACTERS: i64 = 1_000_000;
 const MAX_PRICE: i64 = i64::MAX / 1_000;
 
-pub(super) fn definition(text: &str, file: &str) -> Result<Definition, Vec<Problem>> {
+pub(super) fn definition(
+    text: &str,
+    file: &str,
+    components: &Components,
+) -> Result<Definition, Vec<Problem>> {
     let mut reader = Reader::new(file);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value = match serde_json::from_str(text) {
@@ -37,14 +41,14 @@ pub(super) fn definition(text: &str, file: &str) -> Result<Definition, Vec<Probl
             return Err(reader.problems);
         }
     };
-    let definition = whole(&mut reader, &Place { value: &value, pointer: String::new() });
+    let definition = whole(&mut reader, &Place { value: &value, pointer: String::new() }, components);
     match definition {
         Some(definition) if reader.problems.is_empty() => Ok(definition),
         _ => Err(reader.problems),
     }
 }
 
-fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
+fn whole(reader: &mut Reader<'_>, place: &Place<'_>, known: &Components) -> Option<Definition> {
     let mut fields = reader.fields(place)?;
     schema_version(reader, &mut fields);
     let id = fields.require("id", reader).and_then(|place| identifier(reader, &place));
@@ -69,7 +73,7 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
         fields.take("maxResultCharacters").and_then(|place| reader.integer(&place, 1, MAX_RESULT_CHARACTERS));
     let read = Definition {
         implementation_key: implementation_key.unwrap_or_default(),
-        visible_in: visible_in(reader, fields.take("visibleIn")),
+        visible_in: visible_in(reader, fields.take("visibleIn"), known),
         settings_schema: fields
             .take("settingsSchema")
             .map(|place| SettingsSchema::read(reader, &place))
@@ -82,6 +86,7 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
             .take("capability")
             .and_then(|place| reader.filled_text(&place))
             .or_else(|| id.clone())
+            .map(|name| canonical_capability(&name).to_owned())
             .unwrap_or_default(),
         contextual: flag(reader, fields.take("contextual"), false),
         annotations: annotations(reader, fields.take("annotations")),
@@ -152,27 +157,28 @@ fn identifier(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<String> {
     None
 }
 
-fn visible_in(reader: &mut Reader<'_>, place: Option<Place<'_>>) -> Visibility {
+fn visible_in(reader: &mut Reader<'_>, place: Option<Place<'_>>, known: &Components) -> Visibility {
     let mut visibility = Visibility { chat: true, assistants: true, allowed: Vec::new(), denied: Vec::new() };
     let Some(mut fields) = place.and_then(|place| reader.fields(&place)) else { return visibility };
     visibility.chat = flag(reader, fields.take("chat"), true);
     visibility.assistants = flag(reader, fields.take("assistants"), true);
-    visibility.allowed = components(reader, fields.take("allowedComponents"));
-    visibility.denied = components(reader, fields.take("deniedComponents"));
+    visibility.allowed = components(reader, fields.take("allowedComponents"), known);
+    visibility.denied = components(reader, fields.take("deniedComponents"), known);
     fields.finish(reader);
     visibility
 }
 
-fn components(reader: &mut Reader<'_>, place: Option<Place<'_>>) -> Vec<Component> {
+fn components(reader: &mut Reader<'_>, place: Option<Place<'_>>, known: &Components) -> Vec<Component> {
     let names = place.map(|place| reader.texts(&place)).unwrap_or_default();
     let mut components = Vec::new();
     for (name, pointer) in names {
-        if let Some(component) = Component::parse(&name) {
-            components.push(component);
-        } else {
-            let allowed = format!("known components: {}", Component::KNOWN.join(", "));
-            let near = nearest(&name, Component::KNOWN);
-            reader.error_near(&pointer, format!("the unknown component {name:?}"), allowed, near);
+        match known.parse(&name) {
+            Ok(component) => components.push(component),
+            Err(unknown) => {
+                let allowed = format!("known components: {}", unknown.known);
+                let found = format!("the unknown component {name:?}");
+                reader.error_near(&pointer, found, allowed, unknown.nearest.as_deref());
+            }
         }
     }
     components

@@ -37,7 +37,7 @@ fn weather() -> Value {
 }
 
 fn read(value: &Value) -> Result<Definition, Vec<Problem>> {
-    Definition::read(&value.to_string(), "weather.json")
+    Definition::read(&value.to_string(), "weather.json", &Components::default())
 }
 
 /// The problems after `change`, as `pointer: found`.
@@ -68,7 +68,7 @@ fn property_names_are_read_in_any_letter_case() {
         .to_string()
         .replace("schemaVersion", "SchemaVersion")
         .replace("implementationKey", "IMPLEMENTATIONKEY");
-    assert!(Definition::read(&text, "weather.json").is_ok());
+    assert!(Definition::read(&text, "weather.json", &Components::default()).is_ok());
 }
 
 #[test]
@@ -135,9 +135,35 @@ fn a_typing_error_gets_a_suggestion() {
 #[test]
 fn text_that_is_no_json_says_where_it_stops() {
     for text in ["", "{", "{} x", "{\"id\": 1,}", "// comment\n{}", "null"] {
-        let problems = Definition::read(text, "broken.json").expect_err(text);
+        let problems = Definition::read(text, "broken.json", &Components::default()).expect_err(text);
         assert_eq!(problems.len(), 1, "{text}");
     }
+}
+
+fn component(id: &str) -> Component {
+    Components::default().parse(id).expect("known")
+}
+
+#[test]
+fn an_assistant_of_the_installation_may_be_named_and_a_near_miss_is_told() {
+    let mut value = weather();
+    value["visibleIn"]["allowedComponents"] = json!(["minutes_assistant"]);
+    let problems = read(&value).expect_err("not built in");
+    assert_eq!(problems[0].pointer, "/visibleIn/allowedComponents/0");
+    let mut components = Components::default();
+    components.add_assistant("minutes_assistant").expect("well formed");
+    let read = |value: &Value| Definition::read(&value.to_string(), "weather.json", &components);
+    assert!(read(&value).is_ok());
+    value["visibleIn"]["allowedComponents"] = json!(["minute_assistant"]);
+    let problems = read(&value).expect_err("a near miss");
+    assert_eq!(problems[0].nearest.as_deref(), Some("minutes_assistant"));
+}
+
+#[test]
+fn a_capability_has_one_name_in_a_definition() {
+    let mut value = weather();
+    value["capability"] = json!("google_search");
+    assert_eq!(read(&value).expect("valid").capability, "web_search");
 }
 
 #[test]
@@ -145,10 +171,10 @@ fn lists_replace_the_flags_and_denial_wins() {
     let visibility = |chat, assistants, allowed: &[&str], denied: &[&str]| Visibility {
         chat,
         assistants,
-        allowed: allowed.iter().filter_map(|id| Component::parse(id)).collect(),
-        denied: denied.iter().filter_map(|id| Component::parse(id)).collect(),
+        allowed: allowed.iter().map(|id| component(id)).collect(),
+        denied: denied.iter().map(|id| component(id)).collect(),
     };
-    let admits = |visibility: &Visibility, id| visibility.admits(&Component::parse(id).expect("known"));
+    let admits = |visibility: &Visibility, id| visibility.admits(&component(id));
     assert!(admits(&visibility(true, false, &[], &[]), "api"));
     assert!(!admits(&visibility(true, false, &[], &[]), "rewrite_assistant"));
     assert!(

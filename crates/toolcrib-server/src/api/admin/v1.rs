@@ -7,6 +7,7 @@ use axum::routing::{delete, get, post};
 
 use crate::app::App;
 
+mod assistants;
 mod conversations;
 mod keys;
 mod page;
@@ -21,6 +22,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/api/v1/tools/explain", get(tools::explain::explain))
         .route("/api/v1/tools/{id}", get(tools::show::show))
         .route("/api/v1/tools/{id}/call", post(tools::call::call))
+        .route("/api/v1/assistants", get(assistants::list::list))
+        .route("/api/v1/assistants/{id}", get(assistants::show::show))
         .route("/api/v1/conversations", get(conversations::list::list))
         .route("/api/v1/conversations/{id}", get(conversations::show::show))
         .route("/api/v1/runs", get(runs::list::list))

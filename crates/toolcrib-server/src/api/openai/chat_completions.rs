@@ -36,6 +36,9 @@ pub(super) async fn create(
     }
     let wishes = wishes::read(&app, &principal, chat.toolcrib.as_ref(), &headers)?;
     let model = app.models.resolve(&chat.model).await?;
+    if let Some(assistant) = &wishes.assistant {
+        wishes::fits(assistant, &*model, &chat.request)?;
+    }
     let started = app.start_run(&principal, model, chat.request, &wishes).await?;
     let ids = [(RUN_ID, Some(started.run_id.clone())), (CONVERSATION_ID, started.conversation_id.clone())];
     let created = app.clock.now().as_second();

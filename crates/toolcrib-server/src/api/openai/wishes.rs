@@ -3,15 +3,18 @@
 use http::HeaderMap;
 use serde_json::{Map, Value};
 use toolcrib_runtime::caller::Component;
+use toolcrib_runtime::model::{Model, ModelRequest};
 use toolcrib_runtime::offering::Selection;
 
 use crate::api::locale;
 use crate::app::App;
+use crate::assistants::Filled;
 use crate::auth::Principal;
 use crate::error::{ApiError, INVALID_REQUEST};
 use crate::run::Wishes;
 
-const FIELDS: [&str; 6] = ["component", "conversation", "tools", "temporary", "events", "sources"];
+const INPUTS: &str = "toolcrib.inputs";
+const FIELDS: [&str; 7] = ["component", "inputs", "conversation", "tools", "temporary", "events", "sources"];
 
 /// The wishes of a request. The body wins over headers.
 pub(super) fn read(
@@ -27,13 +30,15 @@ pub(super) fn read(
         Some(_) => return Err(wrong("toolcrib", "an object is expected")),
     }
     let mut wishes = Wishes { locale: locale(headers), ..Wishes::default() };
+    let mut given = None;
     for (name, value) in &fields {
         let param = format!("toolcrib.{name}");
         match name.as_str() {
             "component" => {
-                wishes.component = component(value, &param)?;
+                wishes.component = component(app, value, &param)?;
                 principal.may_act_as(&wishes.component, &param)?;
             }
+            "inputs" => given = Some(inputs(value, &param)?),
             "conversation" => wishes.conversation = Some(text(value, &param)?),
             "tools" => wishes.selection = app.selection(value, &param)?,
             "temporary" => wishes.temporary = flag(value, &param)?,
@@ -45,7 +50,64 @@ pub(super) fn read(
             }
         }
     }
+    wishes.assistant = assistant(app, &wishes.component, given)?;
     Ok(wishes)
+}
+
+/// The assistant that the component is, with these values of its inputs; `None` for a door.
+fn assistant(
+    app: &App,
+    component: &Component,
+    given: Option<Map<String, Value>>,
+) -> Result<Option<Filled>, ApiError> {
+    if !component.is_assistant() {
+        return match given {
+            None => Ok(None),
+            Some(_) => {
+                Err(wrong(INPUTS, &format!("{component} takes none; name an assistant as `component`")))
+            }
+        };
+    }
+    let assistant = app.assistants.by_id(component.id()).ok_or_else(|| {
+        let message = format!("the file of {component} has faults; `toolcrib doctor` names them");
+        wrong("toolcrib.component", &message)
+    })?;
+    let filled = Filled::new(assistant, &given.unwrap_or_default());
+    filled.map(Some).map_err(|problems| {
+        let told =
+            problems.iter().map(|problem| format!("`{INPUTS}.{}`: {}", problem.input, problem.message));
+        let message = told.collect::<Vec<_>>().join(". ");
+        let param = match problems.as_slice() {
+            [only] => format!("{INPUTS}.{}", only.input),
+            _ => INPUTS.to_owned(),
+        };
+        ApiError::new(INVALID_REQUEST, message).with_param(param)
+    })
+}
+
+/// Refuses a model that lacks what the assistant needs, and a user message that it cannot work on.
+pub(super) fn fits(assistant: &Filled, model: &dyn Model, request: &ModelRequest) -> Result<(), ApiError> {
+    if let Some(need) = assistant.missing_in(model) {
+        let (id, name) = (assistant.id(), model.identity().full_name());
+        return Err(wrong(
+            "model",
+            &format!("{id} needs a model that can use {}; {name} cannot", need.name()),
+        ));
+    }
+    assistant
+        .problem_of_user_text(&request.messages)
+        .map_or(Ok(()), |problem| Err(wrong("messages", &problem)))
+}
+
+/// The values of an assistant's inputs: an object, in a header as JSON.
+fn inputs(value: &Value, param: &str) -> Result<Map<String, Value>, ApiError> {
+    let expected = "an object of values by input is expected (in a header: as JSON)";
+    let read = match value {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        Value::Object(map) => Some(map.clone()),
+        _ => None,
+    };
+    read.ok_or_else(|| wrong(param, expected))
 }
 
 /// The choice of tools alone, for requests that run nothing.
@@ -64,12 +126,9 @@ fn from_headers(headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
     Ok(fields)
 }
 
-pub(crate) fn component(value: &Value, param: &str) -> Result<Component, ApiError> {
+pub(crate) fn component(app: &App, value: &Value, param: &str) -> Result<Component, ApiError> {
     let id = text(value, param)?;
-    Component::parse(&id).ok_or_else(|| {
-        let known = Component::KNOWN.join(", ");
-        wrong(param, &format!("there is no component {id:?}; there are {known}"))
-    })
+    app.components.parse(&id).map_err(|unknown| wrong(param, &unknown.to_string()))
 }
 
 fn text(value: &Value, param: &str) -> Result<String, ApiError> {

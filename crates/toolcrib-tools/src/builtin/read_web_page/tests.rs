@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value, json};
 use toolcrib_egress::EgressSettings;
 use toolcrib_egress::testing::{Fixture, Reply, Scenario};
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::tool::definition::Definition;
 use toolcrib_runtime::tool::{
@@ -290,7 +291,7 @@ fn settings_are_checked_entry_by_entry() {
 
 #[test]
 fn the_limits_of_settings_are_those_of_the_definition() {
-    let definition = Definition::read(DEFINITION, "definition.json").unwrap();
+    let definition = Definition::read(DEFINITION, "definition.json", &Components::default()).unwrap();
     let resolve = |settings: Value| {
         let settings: Map<String, Value> = settings.as_object().unwrap().clone();
         definition.settings_schema.resolve(&settings)

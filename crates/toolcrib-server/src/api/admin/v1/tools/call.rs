@@ -94,7 +94,7 @@ async fn prepare(
         ApiError::not_found("tool", &format!("{id} (there are {})", known.join(", ")))
     })?;
     let wishes = Wishes {
-        component: component(principal.way),
+        component: component(app, principal.way),
         selection: Selection::Only(BTreeSet::from([id.to_owned()])),
         locale,
         ..Wishes::default()
@@ -178,13 +178,13 @@ fn read(body: &Value) -> Result<Request, ApiError> {
 }
 
 /// Where the call happens, by how the caller came in.
-fn component(way: WayIn) -> Component {
+fn component(app: &App, way: WayIn) -> Component {
     let id = match way {
         WayIn::Key => Component::API,
         WayIn::Session => Component::CHAT,
         WayIn::Program => Component::CLI,
     };
-    Component::parse(id).unwrap_or_else(Component::api)
+    app.components.parse(id).unwrap_or_else(|_| Component::api())
 }
 
 /// In place of a model: whoever calls reads the result.

@@ -35,7 +35,7 @@ pub(in crate::api::admin::v1) async fn explain(
     let principal = app.authenticate(&headers).await?;
     let query: Query = query(&uri)?;
     let component = match query.component {
-        Some(id) => component(&Value::from(id), "component")?,
+        Some(id) => component(&app, &Value::from(id), "component")?,
         None => Component::api(),
     };
     let model = app.models.resolve(query.model.as_deref().unwrap_or_default()).await?;

@@ -53,7 +53,8 @@ async fn with_endless_tool(data: &TempDir) -> (Installation, Arc<Notify>) {
     let begun = Arc::new(Notify::new());
     let tool: Arc<dyn Tool> = Arc::new(Endless { begun: Arc::clone(&begun) });
     let file = DefinitionFile { file: "calculate.json".into(), text: DEFINITION.into() };
-    let (catalog, problems) = Catalog::build(&[file], &[tool]);
+    let (catalog, problems) =
+        Catalog::build(&[file], &[tool], &toolcrib_runtime::caller::Components::default());
     assert!(problems.is_empty(), "{problems:?}");
     installation.app.registry.publish(catalog);
     (installation, begun)
