@@ -19,6 +19,10 @@ use crate::model::{
 };
 use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
 
+mod arguments;
+
+pub use arguments::CompiledArguments;
+
 /// One answer of a script: the events of a stream, or a refusal.
 pub type ScriptedAnswer = Result<Vec<Result<ModelEvent, ModelError>>, ModelError>;
 

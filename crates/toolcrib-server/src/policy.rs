@@ -1,6 +1,5 @@
 //! Makes the policy snapshot that the gates judge by, once per change of configuration.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,16 +14,22 @@ use toolcrib_runtime::nearest::nearest;
 /// The policy of this configuration over these tools.
 pub(crate) fn snapshot(config: &Config, catalog: &Catalog) -> Policy {
     let empty = Map::new();
-    let states = catalog.tools().iter().map(|tool| {
+    // A tool without settings needs no entry: a large catalog is mostly made of those.
+    let states = catalog.tools().iter().filter_map(|tool| {
         let values = config.tools.get(tool.id()).unwrap_or(&empty);
-        (tool.id().to_owned(), settings_state(tool, values))
+        let state = settings_state(tool, values);
+        let none = tool.definition.settings_schema.fields.is_empty();
+        let needed = !none || matches!(state, SettingsState::NotConfigured(_));
+        needed.then(|| (tool.id().to_owned(), state))
     });
+    let defaults = config.policy.default_tools.iter();
+    let defaults = defaults.map(|(component, ids)| (component.clone(), ids.iter().cloned().collect()));
     Policy {
-        tools_off: config.policy.tools_off.clone(),
-        disabled: config.policy.disabled_tools.clone(),
+        tools_off: config.policy.tools_off.iter().cloned().collect(),
+        disabled: config.policy.disabled_tools.iter().cloned().collect(),
         minimum_confidence: config.policy.minimums(),
-        default_tools: config.policy.default_tools.clone(),
-        settings: states.collect::<BTreeMap<_, _>>(),
+        default_tools: defaults.collect(),
+        settings: states.collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a decoded request to a running run: model, conversation, caller, offering.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -115,7 +115,7 @@ impl App {
         caller: &Arc<Caller>,
         model: &dyn Model,
         wishes: &Wishes,
-        client_tools: BTreeSet<String>,
+        client_tools: HashSet<String>,
     ) -> Offering {
         let policy = self.policy.load_full();
         let caller = Arc::clone(caller);
@@ -136,7 +136,7 @@ impl App {
         now: &Circumstances,
         standing: ModelStanding,
         wishes: &Wishes,
-        client_tools: BTreeSet<String>,
+        client_tools: HashSet<String>,
     ) -> Offering {
         let request = OfferRequest {
             selection: wishes.selection.clone(),
@@ -168,7 +168,7 @@ impl App {
     }
 }
 
-fn client_tools(request: &ModelRequest) -> BTreeSet<String> {
+fn client_tools(request: &ModelRequest) -> HashSet<String> {
     request.tools.iter().map(|tool| tool.name.clone()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `[policy]`: what the installation allows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 use toolcrib_runtime::caller::Component;
@@ -31,7 +31,7 @@ impl PolicySection {
     }
 
     /// Minimum confidence by tool id. A value that is no level counts as HIGH, the safe side, and is logged.
-    pub fn minimums(&self) -> BTreeMap<String, Confidence> {
+    pub fn minimums(&self) -> HashMap<String, Confidence> {
         let levels = self.minimum_confidence.iter().map(|(tool, name)| {
             let level = Confidence::parse(name).unwrap_or_else(|| {
                 tracing::error!(

@@ -4,7 +4,7 @@
 //! as for a provider that nobody vouched for: the result leaves the machine, so that tools and hosts that need HIGH
 //! stay closed. The call is a run of its own; it ends when the client leaves, and is written down to its end.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -95,7 +95,7 @@ async fn prepare(
     })?;
     let wishes = Wishes {
         component: component(principal.way),
-        selection: Selection::Only(BTreeSet::from([id.to_owned()])),
+        selection: Selection::Only(HashSet::from([id.to_owned()])),
         locale,
         ..Wishes::default()
     };
@@ -129,7 +129,7 @@ async fn prepare(
         arguments: request.arguments,
         opaque: Map::new(),
     };
-    let offering = app.offering_under(&circumstances, standing, &wishes, BTreeSet::new());
+    let offering = app.offering_under(&circumstances, standing, &wishes, HashSet::new());
     Ok(Work { app: Arc::clone(app), executor: services.executor, tool, call, offering, circumstances, scope })
 }
 
