@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("toolcrib-web", &["toolcrib-egress"]),
     ("toolcrib-runtime", &[]),
     ("toolcrib-egress", &[]),
+    ("toolcrib-bench", &[]),
     ("xtask", &[]),
 ];
 

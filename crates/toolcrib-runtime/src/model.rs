@@ -58,7 +58,7 @@ pub struct ModelRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
     /// The tools that the model may call.
-    pub tools: Arc<[ToolSpec]>,
+    pub tools: Arc<[Arc<ToolSpec>]>,
     /// Whether and which tool the model has to call.
     pub tool_choice: ToolChoice,
     /// Whether several calls in one round are allowed.

@@ -3,7 +3,7 @@
 //! [`offer`] is pure and total: it asks every gate about every tool and keeps every verdict. Nothing is offered, and
 //! nothing admitted, that a gate withholds; no component skips a gate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct OfferRequest {
     /// The conversation leaves nothing behind.
     pub temporary: bool,
     /// The names of tools that the client declared itself.
-    pub client_tools: BTreeSet<String>,
+    pub client_tools: HashSet<String>,
     /// How far the conversation's outgoing data is restricted.
     pub outbound: OutboundRestriction,
 }
@@ -50,7 +50,7 @@ pub enum Selection {
     /// No tool.
     Nothing,
     /// These tools, by id.
-    Only(BTreeSet<String>),
+    Only(HashSet<String>),
 }
 
 /// The model that will be asked.
@@ -67,9 +67,19 @@ pub struct Offering {
     catalog: Arc<Catalog>,
     request: OfferRequest,
     model: ModelStanding,
-    /// Reasons why a tool is withheld, in the order of the gates; offered tools have no entry.
-    withheld: BTreeMap<usize, Vec<(usize, Reason)>>,
-    specs: Arc<[ToolSpec]>,
+    withheld: Withheld,
+    specs: Arc<[Arc<ToolSpec>]>,
+}
+
+/// Why tools are withheld, by their position in the catalog.
+///
+/// The reasons of all tools stand in one list, and a tool knows where its own end: an offered tool takes no memory
+/// beyond that, and nothing is allocated for it.
+struct Withheld {
+    /// Reasons with the position of their gate, tool after tool, each tool's in the order of the gates.
+    reasons: Vec<(usize, Reason)>,
+    /// Where the reasons of each tool end.
+    ends: Vec<usize>,
 }
 
 /// Decides which tools a model may call.
@@ -80,35 +90,46 @@ pub fn offer(
     policy: &Policy,
     model: ModelStanding,
 ) -> Offering {
-    let mut withheld = BTreeMap::new();
-    let mut specs = Vec::new();
-    for (index, tool) in catalog.tools().iter().enumerate() {
-        let reasons = gate::judge(&gate::Subject { tool, caller, request: &request, policy, model: &model });
-        if reasons.is_empty() {
-            specs.push(tool.spec.clone());
-        } else {
-            withheld.insert(index, reasons);
+    let tools = catalog.tools();
+    let mut withheld = Withheld { reasons: Vec::new(), ends: Vec::with_capacity(tools.len()) };
+    let mut specs = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let before = withheld.reasons.len();
+        let subject = gate::Subject { tool, caller, request: &request, policy, model: &model };
+        withheld.reasons.extend(gate::reasons(&subject));
+        withheld.ends.push(withheld.reasons.len());
+        if withheld.reasons.len() == before {
+            specs.push(Arc::clone(&tool.spec));
         }
     }
     Offering { catalog: Arc::clone(catalog), request, model, withheld, specs: specs.into() }
 }
 
+impl Withheld {
+    /// Why the tool at this position of the catalog is withheld; nothing when it is offered.
+    fn of(&self, index: usize) -> &[(usize, Reason)] {
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(index).copied().unwrap_or(start);
+        self.reasons.get(start..end).unwrap_or_default()
+    }
+}
+
 impl Offering {
     /// The offered tools as a model sees them, by id.
-    pub fn specs(&self) -> &Arc<[ToolSpec]> {
+    pub fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
         &self.specs
     }
 
     /// The offered tools, by id.
     pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         let tools = self.catalog.tools().iter().enumerate();
-        tools.filter(|(index, _)| !self.withheld.contains_key(index)).map(|(_, tool)| tool)
+        tools.filter(|(index, _)| self.withheld.of(*index).is_empty()).map(|(_, tool)| tool)
     }
 
     /// The offered tool whose function has this name.
     pub fn offered_by_name(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         let index = self.catalog.index_by_function_name(name)?;
-        if self.withheld.contains_key(&index) { None } else { self.catalog.tools().get(index) }
+        if self.withheld.of(index).is_empty() { self.catalog.tools().get(index) } else { None }
     }
 
     /// The tool whose function has this name, offered or not.

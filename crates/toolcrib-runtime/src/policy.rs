@@ -2,7 +2,7 @@
 //!
 //! A snapshot is computed when configuration changes, never per request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,15 +17,15 @@ use crate::tool::{SettingProblem, Settings};
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// Components in which tools are switched off altogether; `*` stands for all.
-    pub tools_off: BTreeSet<String>,
+    pub tools_off: HashSet<String>,
     /// Tools that the organization disabled, by id.
-    pub disabled: BTreeSet<String>,
+    pub disabled: HashSet<String>,
     /// Minimum confidence by tool id, set by the organization or an administrator.
-    pub minimum_confidence: BTreeMap<String, Confidence>,
+    pub minimum_confidence: HashMap<String, Confidence>,
     /// Tools on by default, by component; a component without an entry has every tool on.
-    pub default_tools: BTreeMap<String, BTreeSet<String>>,
-    /// The settings of each tool that has any, or why it is not configured.
-    pub settings: BTreeMap<String, SettingsState>,
+    pub default_tools: HashMap<String, HashSet<String>>,
+    /// The settings of each tool that has any, or why it is not configured; a tool without an entry needs none.
+    pub settings: HashMap<String, SettingsState>,
     /// When a person has to agree to a call.
     pub approval: ApprovalPolicy,
 }
@@ -61,7 +61,7 @@ pub struct Circumstances {
     /// The labels of the conversation as they are now; the run adds its own.
     pub labels: Labels,
     /// Tools, by id, that the user has agreed to for the whole conversation.
-    pub approved_tools: Arc<BTreeSet<String>>,
+    pub approved_tools: Arc<HashSet<String>>,
 }
 
 impl OutboundRestriction {

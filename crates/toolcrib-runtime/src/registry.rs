@@ -40,7 +40,7 @@ pub struct RegisteredTool {
     /// Name, description and icon for people.
     pub display: Display,
     /// The tool as a model sees it.
-    pub spec: ToolSpec,
+    pub spec: Arc<ToolSpec>,
     /// The compiled schema of the arguments.
     pub(crate) arguments: ArgumentsSchema,
 }
@@ -79,11 +79,15 @@ impl Catalog {
         let by_key: HashMap<&str, &Arc<dyn Tool>> =
             implementations.iter().map(|tool| (tool.implementation_key(), tool)).collect();
         let mut problems = Vec::new();
+        let mut taken = Taken::default();
         let mut accepted: Vec<(&str, Definition)> = Vec::new();
         for file in files {
             match Definition::read(&file.text, &file.file, components) {
-                Ok(definition) => match conflict(&accepted, &definition, &file.file) {
-                    None => accepted.push((&file.file, definition)),
+                Ok(definition) => match taken.conflict(&definition, &file.file) {
+                    None => {
+                        taken.take(&definition, &file.file);
+                        accepted.push((&file.file, definition));
+                    }
                     Some(problem) => problems.push(problem),
                 },
                 Err(found) => problems.extend(found),
@@ -159,7 +163,7 @@ impl RegisteredTool {
             parameters: function.parameters.clone(),
             strict: Some(function.strict),
         };
-        Ok(Self { definition, implementation, display, spec, arguments })
+        Ok(Self { definition, implementation, display, spec: Arc::new(spec), arguments })
     }
 
     /// The tool's id.
@@ -168,27 +172,35 @@ impl RegisteredTool {
     }
 }
 
-/// The later of two definitions with the same id, function name or implementation key is left out.
-fn conflict(accepted: &[(&str, Definition)], later: &Definition, file: &str) -> Option<Problem> {
-    for (earlier_file, earlier) in accepted {
-        let (pointer, what, value) = if earlier.id == later.id {
-            ("/id", "id", &later.id)
-        } else if earlier.function.name == later.function.name {
-            ("/function/name", "function name", &later.function.name)
-        } else if earlier.implementation_key == later.implementation_key {
-            ("/implementationKey", "implementation key", &later.implementation_key)
-        } else {
-            continue;
-        };
-        let found = format!("the {what} {value:?}, which {earlier_file} has already");
-        return Some(error(
-            file,
-            pointer,
-            found,
-            format!("every {what} is used once: change one of the two files"),
-        ));
+/// What is used already: ids, function names and implementation keys, each with the file that uses it.
+#[derive(Default)]
+struct Taken {
+    ids: HashMap<String, String>,
+    names: HashMap<String, String>,
+    keys: HashMap<String, String>,
+}
+
+impl Taken {
+    fn take(&mut self, definition: &Definition, file: &str) {
+        self.ids.insert(definition.id.clone(), file.to_owned());
+        self.names.insert(definition.function.name.clone(), file.to_owned());
+        self.keys.insert(definition.implementation_key.clone(), file.to_owned());
     }
-    None
+
+    /// The later of two definitions with the same id, function name or implementation key is left out.
+    fn conflict(&self, later: &Definition, file: &str) -> Option<Problem> {
+        let used = [
+            ("/id", "id", &later.id, &self.ids),
+            ("/function/name", "function name", &later.function.name, &self.names),
+            ("/implementationKey", "implementation key", &later.implementation_key, &self.keys),
+        ];
+        let (pointer, what, value, earlier) = used
+            .into_iter()
+            .find_map(|(pointer, what, value, taken)| Some((pointer, what, value, taken.get(value)?)))?;
+        let found = format!("the {what} {value:?}, which {earlier} has already");
+        let allowed = format!("every {what} is used once: change one of the two files");
+        Some(error(file, pointer, found, allowed))
+    }
 }
 
 fn missing_implementation(

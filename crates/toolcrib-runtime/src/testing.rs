@@ -20,8 +20,10 @@ use crate::policy::Circumstances;
 use crate::registry::{Catalog, DefinitionFile, RegisteredTool};
 use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
 
+mod arguments;
 mod journal;
 
+pub use arguments::CompiledArguments;
 pub use journal::{MemoryJournal, MemoryLedger};
 
 /// One answer of a script: the events of a stream, or a refusal.

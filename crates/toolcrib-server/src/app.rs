@@ -11,6 +11,8 @@ use toolcrib_runtime::caller::{Caller, Component, Components, Credits, Grants};
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::executor::Executor;
 use toolcrib_runtime::journal::Journal;
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::ledger::FreeOfCharge;
 use toolcrib_runtime::policy::{
     Circumstances, CircumstancesError, CircumstancesReader, OutboundRestriction, Policy,
 };
@@ -19,7 +21,9 @@ use toolcrib_runtime::run::{Limits, Services};
 use toolcrib_runtime::tool::definition::Problem;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::SqliteStore;
+use toolcrib_storage::store::{ApprovalStore, LabelStore, StoreError};
 
+use crate::active::Active;
 use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
 use crate::config::ServerSection;
@@ -46,27 +50,36 @@ pub(crate) struct App {
     pub(crate) server: ServerSection,
     pub(crate) turns: Turns,
     pub(crate) places: Places,
+    /// Runs that can be watched and stopped.
+    pub(crate) active: Active,
+    /// How far every conversation restricts outgoing data at least.
+    pub(crate) outbound: OutboundRestriction,
     /// Every run that is going on.
     pub(crate) runs: TaskTracker,
     /// Cancelled when the server may wait no longer.
     pub(crate) stopping: CancellationToken,
 }
 
-/// The circumstances of a run: the policy is read anew before every call, the caller stays as it was when the run
-/// began.
-struct LiveCircumstances {
-    app: Arc<App>,
-    caller: Arc<Caller>,
+/// The circumstances of a run: policy, labels and agreements are read anew before every call, the caller stays as it
+/// was when the run began.
+pub(crate) struct LiveCircumstances {
+    pub(crate) app: Arc<App>,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) conversation_id: Option<String>,
+    /// What the request itself demands.
+    pub(crate) floor: Labels,
 }
 
 impl App {
     /// What a run of this caller needs.
-    pub(crate) fn services(self: &Arc<Self>, caller: Arc<Caller>) -> Services {
+    pub(crate) fn services(&self, circumstances: LiveCircumstances) -> Services {
         let journal: Arc<dyn Journal> = Arc::clone(&self.store) as _;
+        let ledger = Arc::new(FreeOfCharge);
         Services {
-            executor: Executor::new(Arc::clone(&journal), Arc::clone(&self.clock)),
+            executor: Executor::new(Arc::clone(&journal), ledger, Arc::clone(&self.clock)),
             journal,
-            circumstances: Arc::new(LiveCircumstances { app: Arc::clone(self), caller }),
+            circumstances: Arc::new(circumstances),
+            approver: None,
             clock: Arc::clone(&self.clock),
         }
     }
@@ -98,11 +111,14 @@ pub(crate) fn caller(owner: &Owner, component: Component, locale: &str) -> Calle
 #[async_trait]
 impl CircumstancesReader for LiveCircumstances {
     async fn read(&self) -> Result<Circumstances, CircumstancesError> {
-        Ok(Circumstances {
-            caller: Arc::clone(&self.caller),
-            policy: self.app.policy.load_full(),
-            outbound: OutboundRestriction::Unrestricted,
-            untrusted_seen: false,
-        })
+        let mut now = Circumstances::new(Arc::clone(&self.caller), self.app.policy.load_full());
+        now.labels = self.floor;
+        if let Some(id) = &self.conversation_id {
+            let unreadable = |error: StoreError| CircumstancesError(error.to_string());
+            now.labels = now.labels.raised_by(self.app.store.labels(id).await.map_err(unreadable)?);
+            let approved = self.app.store.approved_tools(id).await.map_err(unreadable)?;
+            now.approved_tools = Arc::new(approved.into_iter().collect());
+        }
+        Ok(now)
     }
 }

@@ -15,6 +15,7 @@ use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
 use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
+use crate::active::Active;
 use crate::app::App;
 use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
@@ -137,9 +138,12 @@ impl Installation {
             server: config.server,
             turns: Turns::default(),
             places,
+            active: Active::default(),
+            outbound: config.policy.outbound(),
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
+        tokio::spawn(Arc::clone(&app).look_after_waiting());
         let router = api::router(Arc::clone(&app));
         Ok(Self { app, router })
     }

@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::Message;
 use toolcrib_runtime::model::{ModelIdentity, ModelRequest};
 use toolcrib_storage::record::NewConversation;
-use toolcrib_storage::store::ConversationStore;
+use toolcrib_storage::store::{ConversationStore, LabelStore};
 
 use crate::app::App;
 use crate::auth::Principal;
-use crate::error::{ApiError, CONFIDENCE_TOO_LOW, CONFLICT};
+use crate::error::{ApiError, CONFLICT};
 use crate::ids::random_id;
+use crate::labels::Held;
 use crate::run::{Wishes, last_user_text};
 
 const TITLE_CHARACTERS: usize = 80;
@@ -26,6 +28,8 @@ pub(crate) struct Entered {
     pub(crate) id: String,
     pub(crate) history: Vec<Message>,
     pub(crate) temporary: bool,
+    /// What it demands by now.
+    pub(crate) labels: Labels,
     /// Held as long as the run goes on: one run at a time adds to a conversation.
     pub(crate) turn: Turn,
 }
@@ -38,7 +42,7 @@ pub(crate) struct Turn(#[expect(dead_code, reason = "dropping it ends the turn")
 pub(crate) struct Turns(Mutex<HashMap<String, Arc<AsyncMutex<()>>>>);
 
 impl Turns {
-    async fn take(&self, id: &str) -> Result<Turn, ApiError> {
+    pub(crate) async fn take(&self, id: &str) -> Result<Turn, ApiError> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // Those that nobody holds or waits for are not needed any more.
@@ -73,30 +77,30 @@ pub(crate) async fn enter(
             owner: owner.clone(),
             title: title(&request.messages),
             temporary: wishes.temporary,
+            outbound: wishes.outbound,
             created_at: app.clock.now(),
         };
         let turn = app.turns.take(&id).await?;
         app.store.create_conversation(new).await?;
-        return Ok(Some(Entered { id, history: Vec::new(), temporary: wishes.temporary, turn }));
+        let labels = Labels { outbound: wishes.outbound, ..Labels::default() };
+        return Ok(Some(Entered { id, history: Vec::new(), temporary: wishes.temporary, labels, turn }));
     }
     let unknown = || ApiError::not_found("conversation", wanted).with_param("toolcrib.conversation");
     app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
     let turn = app.turns.take(wanted).await?;
     // Read when it is our turn: what the run before has added counts.
     let conversation = app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
-    let needs = conversation.required_confidence;
-    if needs > model.confidence && !model.trusted {
-        let message = format!(
-            "this conversation holds data for providers of confidence {needs} or more, and {} has {}",
-            model.full_name(),
-            model.confidence
-        );
-        return Err(ApiError::new(CONFIDENCE_TOO_LOW, message).with_param("model"));
+    app.check_labels(owner, conversation.labels, model, Held::InConversation).await?;
+    let wanted_labels = Labels { outbound: wishes.outbound, ..Labels::default() };
+    if conversation.labels.raised_by(wanted_labels) != conversation.labels {
+        app.store.tighten(owner, wanted, wanted_labels).await?;
     }
+    app.abandon_waiting(wanted).await?;
     let messages = app.store.messages(owner, wanted).await?.ok_or_else(unknown)?;
     let messages = messages.into_iter().map(|stored| stored.message);
     let history = without_repeated_questions(messages, request.messages.first());
-    Ok(Some(Entered { id: conversation.id, history, temporary: conversation.temporary, turn }))
+    let labels = conversation.labels.raised_by(wanted_labels);
+    Ok(Some(Entered { id: conversation.id, history, temporary: conversation.temporary, labels, turn }))
 }
 
 /// A question that got no answer and was asked again stands in the history once.

@@ -22,7 +22,11 @@ pub(crate) enum Held<'h> {
 
 impl App {
     /// The confidence that the text of a request demands because it was built on protected data.
-    pub(crate) async fn recognize(&self, owner: &Owner, messages: &[Message]) -> Result<Confidence, ApiError> {
+    pub(crate) async fn recognize(
+        &self,
+        owner: &Owner,
+        messages: &[Message],
+    ) -> Result<Confidence, ApiError> {
         let workspace = &owner.workspace_id;
         if !self.store.protects_anything(workspace).await? {
             return Ok(Confidence::None);
@@ -61,7 +65,9 @@ impl App {
             format!("continue with one of {}", satisfying.join(", "))
         };
         let without = match held {
-            Held::InConversation => "or begin a new conversation (`\"toolcrib\": {\"conversation\": \"new\"}`)",
+            Held::InConversation => {
+                "or begin a new conversation (`\"toolcrib\": {\"conversation\": \"new\"}`)"
+            }
             Held::InMessages(_) => "or send the request without the messages that hold it",
         };
         let message = format!(

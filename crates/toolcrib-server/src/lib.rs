@@ -18,11 +18,14 @@ pub mod error;
 mod middleware;
 pub mod serve;
 
+mod active;
 mod api;
 mod conversation;
+mod labels;
 mod places;
 mod run;
 mod ui;
+mod waiting;
 
 pub mod check;
 pub mod client;

@@ -72,6 +72,15 @@ impl Models {
         self.instances.iter().map(|it| (it.id().to_owned(), it.origin.clone())).collect()
     }
 
+    /// The providers that may see content of this confidence, by id.
+    pub(crate) fn satisfying(&self, needs: Confidence) -> Vec<String> {
+        let may = self.instances.iter().filter(|instance| {
+            let settings = instance.provider.settings();
+            settings.trusted || settings.confidence >= needs
+        });
+        may.map(|instance| instance.id().to_owned()).collect()
+    }
+
     /// The model that a request names: `provider/model`, a name that one provider has, or nothing for the default.
     pub(crate) async fn resolve(&self, requested: &str) -> Result<Arc<dyn Model>, ApiError> {
         match requested {

@@ -1,6 +1,6 @@
 //! Makes the policy snapshot that the gates judge by, once per change of configuration.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,24 +17,31 @@ use toolcrib_runtime::nearest::nearest;
 /// unless the configuration says it.
 pub(crate) fn snapshot(config: &Config, catalog: &Catalog, assistants: &Assistants) -> Policy {
     let empty = Map::new();
-    let states = catalog.tools().iter().map(|tool| {
+    // A tool without settings needs no entry: a large catalog is mostly made of those.
+    let states = catalog.tools().iter().filter_map(|tool| {
         let values = config.tools.get(tool.id()).unwrap_or(&empty);
-        (tool.id().to_owned(), settings_state(tool, values))
+        let state = settings_state(tool, values);
+        let none = tool.definition.settings_schema.fields.is_empty();
+        let needed = !none || matches!(state, SettingsState::NotConfigured(_));
+        needed.then(|| (tool.id().to_owned(), state))
     });
     Policy {
-        tools_off: config.policy.tools_off.clone(),
-        disabled: config.policy.disabled_tools.clone(),
+        tools_off: config.policy.tools_off.iter().cloned().collect(),
+        disabled: config.policy.disabled_tools.iter().cloned().collect(),
         minimum_confidence: config.policy.minimums(),
         default_tools: default_tools(config, assistants),
-        settings: states.collect::<BTreeMap<_, _>>(),
+        settings: states.collect(),
+        approval: config.policy.approval_policy(),
     }
 }
 
-fn default_tools(config: &Config, assistants: &Assistants) -> BTreeMap<String, BTreeSet<String>> {
-    let mut defaults = config.policy.default_tools.clone();
+fn default_tools(config: &Config, assistants: &Assistants) -> HashMap<String, HashSet<String>> {
+    let configured = config.policy.default_tools.iter();
+    let mut defaults: HashMap<_, HashSet<_>> =
+        configured.map(|(component, ids)| (component.clone(), ids.iter().cloned().collect())).collect();
     for assistant in assistants.all() {
         if let DefaultTools::Only(ids) = &assistant.tools {
-            defaults.entry(assistant.id.clone()).or_insert_with(|| ids.clone());
+            defaults.entry(assistant.id.clone()).or_insert_with(|| ids.iter().cloned().collect());
         }
     }
     defaults

@@ -1,28 +1,31 @@
 //! From a decoded request to a running run: model, conversation, caller, offering.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::mpsc;
 use toolcrib_runtime::caller::{Caller, Component};
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::Message;
 use toolcrib_runtime::model::{Model, ModelRequest};
 use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selection, offer};
 use toolcrib_runtime::policy::{Circumstances, OutboundRestriction};
-use toolcrib_runtime::run::{Run, RunEvent, drive};
+use toolcrib_runtime::run::{Asking, Run, drive};
 
 use tracing::Instrument as _;
 
-use crate::app::{App, caller};
+use crate::active::{Events, Going};
+use crate::app::{App, LiveCircumstances, caller};
 use crate::assistants::Filled;
 use crate::auth::Principal;
 use crate::conversation::{self, Entered};
 use crate::error::{ApiError, INVALID_REQUEST, SHUTTING_DOWN};
 use crate::ids::random_id;
+use crate::labels::Held;
 
 /// Events that may wait to be sent before the run waits for its client.
-const EVENTS_WAITING: usize = 64;
+pub(crate) const EVENTS_WAITING: usize = 64;
 
 /// What a request wants beside the dialect's own fields: the body's `toolcrib` object and our headers.
 #[derive(Debug, Clone)]
@@ -36,6 +39,10 @@ pub(crate) struct Wishes {
     pub(crate) temporary: bool,
     /// Show what happens in the run.
     pub(crate) events: bool,
+    /// The run goes on when its client leaves, and can be picked up again.
+    pub(crate) background: bool,
+    /// How far outgoing data is restricted from now on.
+    pub(crate) outbound: OutboundRestriction,
     /// Append the sources to the text.
     pub(crate) sources_as_text: bool,
     pub(crate) locale: String,
@@ -46,7 +53,7 @@ pub(crate) struct Started {
     pub(crate) run_id: String,
     pub(crate) conversation_id: Option<String>,
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) events: mpsc::Receiver<RunEvent>,
+    pub(crate) events: Events,
 }
 
 impl Default for Wishes {
@@ -58,6 +65,8 @@ impl Default for Wishes {
             selection: Selection::Default,
             temporary: false,
             events: false,
+            background: false,
+            outbound: OutboundRestriction::Unrestricted,
             sources_as_text: false,
             locale: "en".to_owned(),
         }
@@ -77,10 +86,20 @@ impl App {
             return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new answers"));
         }
         let place = self.places.take(&principal.owner)?;
-        let conversation = conversation::enter(self, principal, wishes, &request, model.identity()).await?;
+        let owner = &principal.owner;
         let mut wishes = wishes.clone();
+        wishes.outbound = wishes.outbound.max(self.outbound);
+        let mut labels = Labels {
+            required_confidence: self.recognize(owner, &request.messages).await?,
+            outbound: wishes.outbound,
+            ..Labels::default()
+        };
+        self.check_labels(owner, labels, model.identity(), Held::InMessages(&request.messages)).await?;
+        let conversation = conversation::enter(self, principal, &wishes, &request, model.identity()).await?;
         let (conversation_id, turn, new_messages) = match conversation {
-            Some(Entered { id, mut history, temporary, turn }) => {
+            Some(Entered { id, mut history, temporary, labels: known, turn }) => {
+                labels = labels.raised_by(known);
+                wishes.outbound = labels.outbound;
                 // What was begun as temporary stays so.
                 wishes.temporary |= temporary;
                 let new = std::mem::take(&mut request.messages);
@@ -102,18 +121,45 @@ impl App {
             offering,
             request,
             new_messages,
+            labels,
+            context: Vec::new(),
+            asking: Asking::Possible,
             limits: self.limits,
         };
         let (run_id, conversation_id) = (run.run_id.clone(), run.conversation_id.clone());
         let (sender, events) = mpsc::channel(EVENTS_WAITING);
+        let cancellation = self.stopping.child_token();
+        let going = self.active.begin(&run_id, owner, cancellation.clone(), wishes.background);
+        let events = going.events(events);
         tracing::info!(run = run_id, model = model.identity().full_name(), component = %wishes.component, "run begins");
-        let driven = drive(run, self.services(caller), sender, self.stopping.child_token());
+        let circumstances = LiveCircumstances {
+            app: Arc::clone(self),
+            caller,
+            conversation_id: conversation_id.clone(),
+            floor: labels,
+        };
+        let driven = drive(run, self.services(circumstances), sender, cancellation);
+        let (app, ended) = (Arc::clone(self), run_id.clone());
         let task = async move {
             driven.await;
             drop((turn, place));
+            app.forget(ended, going);
         };
         self.runs.spawn(task.in_current_span());
         Ok(Started { run_id, conversation_id, model, events })
+    }
+
+    /// Forgets a run that has ended, once nobody can want its events any more.
+    pub(crate) fn forget(self: &Arc<Self>, run_id: String, going: Arc<Going>) {
+        let kept = going.kept();
+        if kept.is_zero() {
+            return self.active.end(&run_id, &going);
+        }
+        let app = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(kept).await;
+            app.active.end(&run_id, &going);
+        });
     }
 
     /// Which tools this caller's run may use, with every verdict.
@@ -122,16 +168,10 @@ impl App {
         caller: &Arc<Caller>,
         model: &dyn Model,
         wishes: &Wishes,
-        client_tools: BTreeSet<String>,
+        client_tools: HashSet<String>,
     ) -> Offering {
-        let policy = self.policy.load_full();
-        let caller = Arc::clone(caller);
-        let now = Circumstances {
-            caller,
-            policy,
-            outbound: OutboundRestriction::Unrestricted,
-            untrusted_seen: false,
-        };
+        let mut now = Circumstances::new(Arc::clone(caller), self.policy.load_full());
+        now.labels.outbound = wishes.outbound.max(self.outbound);
         let standing =
             ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
         self.offering_under(&now, standing, wishes, client_tools)
@@ -143,13 +183,13 @@ impl App {
         now: &Circumstances,
         standing: ModelStanding,
         wishes: &Wishes,
-        client_tools: BTreeSet<String>,
+        client_tools: HashSet<String>,
     ) -> Offering {
         let request = OfferRequest {
             selection: wishes.selection.clone(),
             temporary: wishes.temporary,
             client_tools,
-            outbound: now.outbound,
+            outbound: now.labels.outbound,
         };
         offer(&self.registry.catalog(), &now.caller, request, &now.policy, standing)
     }
@@ -175,7 +215,7 @@ impl App {
     }
 }
 
-fn client_tools(request: &ModelRequest) -> BTreeSet<String> {
+fn client_tools(request: &ModelRequest) -> HashSet<String> {
     request.tools.iter().map(|tool| tool.name.clone()).collect()
 }
 

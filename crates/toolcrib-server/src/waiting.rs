@@ -10,7 +10,7 @@ use toolcrib_runtime::model::Model;
 use toolcrib_runtime::offering::approval::ApprovalAnswer;
 use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selection, offer};
 use toolcrib_runtime::run::{ResumedRun, SavedRun, resume};
-use toolcrib_storage::record::{ApprovalRecord, ApprovalState, Answered, Owner, WaitingRun};
+use toolcrib_storage::record::{Answered, ApprovalRecord, ApprovalState, Owner, WaitingRun};
 use toolcrib_storage::store::{ApprovalStore, RunStore};
 use tracing::Instrument as _;
 
@@ -45,7 +45,10 @@ impl App {
         if let ApprovalAnswer::Edit { arguments } = &answer {
             let catalog = self.registry.catalog();
             let tool = catalog.by_id(&asked.request.tool_id).ok_or_else(|| {
-                ApiError::new(INVALID_REQUEST, format!("the tool {} is gone; deny the call", asked.request.tool_id))
+                ApiError::new(
+                    INVALID_REQUEST,
+                    format!("the tool {} is gone; deny the call", asked.request.tool_id),
+                )
             })?;
             tool.check_arguments(arguments)
                 .map_err(|problem| ApiError::new(INVALID_REQUEST, problem).with_param("arguments"))?;
@@ -142,7 +145,9 @@ impl App {
         let end = toolcrib_runtime::journal::RunEnd {
             run_id: waiting.run.id.clone(),
             state: RunState::Interrupted,
-            reason: Some("what was saved of the run cannot be read by this version of the program".to_owned()),
+            reason: Some(
+                "what was saved of the run cannot be read by this version of the program".to_owned(),
+            ),
             messages: Vec::new(),
             sources: waiting.run.sources.clone(),
             usage: waiting.run.usage,

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_runtime::message::{AssistantMessage, AssistantPart, ToolResult};
@@ -7,8 +9,9 @@ use super::*;
 
 const INTRODUCTION: &str = "I am Toolcrib's demo model";
 
-fn tool(name: &str) -> ToolSpec {
-    ToolSpec { name: name.to_owned(), description: None, parameters: json!({"type": "object"}), strict: None }
+fn tool(name: &str) -> Arc<ToolSpec> {
+    let parameters = json!({"type": "object"});
+    Arc::new(ToolSpec { name: name.to_owned(), description: None, parameters, strict: None })
 }
 
 fn request(messages: Vec<Message>) -> ModelRequest {

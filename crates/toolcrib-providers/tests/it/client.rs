@@ -51,7 +51,8 @@ fn with_tool() -> ModelRequest {
         parameters: json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
         strict: Some(true),
     };
-    ModelRequest { messages: vec![Message::user("Hi")], tools: vec![tool].into(), ..ModelRequest::default() }
+    let tools = vec![Arc::new(tool)].into();
+    ModelRequest { messages: vec![Message::user("Hi")], tools, ..ModelRequest::default() }
 }
 
 async fn ask(provider: &Arc<Provider>, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {

@@ -1,5 +1,7 @@
 //! What each family gets for the same request.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use toolcrib_providers::profile::{CallIdForm, EmptyContent, ForcedChoice, Profile, ReasoningReplay};
 use toolcrib_providers::wire::chat_completions::encode_request;
@@ -56,7 +58,7 @@ fn full_request() -> ModelRequest {
             answer("new thoughts", "search:0"),
             result("search:0", "two"),
         ],
-        tools: vec![tool("f"), tool("g")].into(),
+        tools: [tool("f"), tool("g")].map(Arc::new).into(),
         tool_choice: ToolChoice::Named("g".to_owned()),
         parallel_calls: false,
         sampling: Sampling {
@@ -166,11 +168,11 @@ fn ids_are_mapped_within_their_round_and_results_follow() {
 #[test]
 fn an_open_schema_is_not_marked_strict() {
     let open = ToolSpec { parameters: json!({"type": "object", "properties": {"x": {}}}), ..tool("f") };
-    let request = ModelRequest { tools: vec![open].into(), ..ModelRequest::default() };
+    let request = ModelRequest { tools: vec![Arc::new(open)].into(), ..ModelRequest::default() };
     let body = encode_request(&request, "m", Profile::by_family("openai").unwrap(), false);
     assert_eq!(body["tools"][0]["function"].get("strict"), None);
     let no_schema = ToolSpec { parameters: Value::Object(Map::new()), ..tool("f") };
-    let request = ModelRequest { tools: vec![no_schema].into(), ..ModelRequest::default() };
+    let request = ModelRequest { tools: vec![Arc::new(no_schema)].into(), ..ModelRequest::default() };
     let body = encode_request(&request, "m", Profile::openai_compatible(), false);
     assert_eq!(body["tools"][0]["function"]["parameters"], json!({"type": "object", "properties": {}}));
 }

@@ -122,7 +122,7 @@ impl Proposal {
 
     /// The same after a person has agreed: what asks is answered, what denies still does.
     #[must_use]
-    fn agreed(mut self) -> Self {
+    pub fn agreed(mut self) -> Self {
         if matches!(self.verdict, ApprovalVerdict::Ask(_)) {
             self.verdict = ApprovalVerdict::Allow;
         }

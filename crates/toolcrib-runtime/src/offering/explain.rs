@@ -37,7 +37,7 @@ impl Offering {
     pub fn explain(&self) -> impl Iterator<Item = Explanation<'_>> {
         let tools = self.catalog.tools().iter().enumerate();
         tools.map(|(index, tool)| {
-            let reasons = self.withheld.get(&index).map(Vec::as_slice).unwrap_or_default();
+            let reasons = self.withheld.of(index);
             let verdicts = GATES.iter().enumerate().map(|(position, gate)| GateVerdict {
                 gate: gate.name,
                 passes_when: gate.passes_when,

@@ -44,7 +44,12 @@ pub const GATES: [Gate; 14] = [
 ];
 
 /// Asks every gate. The reasons come with the position of their gate; none means that the tool is offered.
-pub(super) fn judge(subject: &Subject<'_>) -> Vec<(usize, Reason)> {
+pub(super) fn reasons(subject: &Subject<'_>) -> impl Iterator<Item = (usize, Reason)> {
     let verdicts = GATES.iter().enumerate();
-    verdicts.filter_map(|(index, gate)| (gate.judge)(subject).map(|reason| (index, reason))).collect()
+    verdicts.filter_map(|(index, gate)| (gate.judge)(subject).map(|reason| (index, reason)))
+}
+
+/// The same as a list, for one tool.
+pub(super) fn judge(subject: &Subject<'_>) -> Vec<(usize, Reason)> {
+    reasons(subject).collect()
 }

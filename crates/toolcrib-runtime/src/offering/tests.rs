@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -164,9 +164,9 @@ fn a_managed_minimum_wins_and_none_always_passes() {
 #[test]
 fn selection_comes_from_the_request_or_else_from_the_component() {
     let mut world = World::passing();
-    world.policy.default_tools = BTreeMap::from([("api".to_owned(), BTreeSet::new())]);
+    world.policy.default_tools = HashMap::from([("api".to_owned(), HashSet::new())]);
     assert_eq!(world.codes(), ["not_selected"]);
-    world.request.selection = Selection::Only(BTreeSet::from(["weather".to_owned()]));
+    world.request.selection = Selection::Only(HashSet::from(["weather".to_owned()]));
     assert_eq!(world.codes(), Vec::<&str>::new());
 }
 

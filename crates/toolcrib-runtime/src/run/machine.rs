@@ -3,6 +3,8 @@
 //! The order of use is: [`Machine::request`], the model's answer to [`Machine::answered`]; for its calls, one after
 //! the other, [`Machine::plan`] and [`Machine::count`]; then [`Machine::end_round`] with all their results, and again.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,7 +20,7 @@ use super::repeat::{Repeats, Repetition};
 use super::round::OpenRound;
 
 /// The tools of a request.
-type Tools = std::sync::Arc<[ToolSpec]>;
+type Tools = Arc<[Arc<ToolSpec>]>;
 
 /// One run.
 #[derive(Debug)]
@@ -134,7 +136,8 @@ impl Machine {
 
     /// The tools that the client declared itself.
     pub(super) fn client_tools(&self, offering: &Offering) -> Vec<ToolSpec> {
-        self.request.tools.iter().filter(|tool| offering.is_client_tool(&tool.name)).cloned().collect()
+        let clients = self.request.tools.iter().filter(|tool| offering.is_client_tool(&tool.name));
+        clients.map(|tool| (**tool).clone()).collect()
     }
 
     /// The conversation as the model sees it now.

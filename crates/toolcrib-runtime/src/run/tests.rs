@@ -534,13 +534,13 @@ async fn a_clients_own_tool_is_left_to_the_client() {
         ScriptedModel::new([calls(&[("c1", "look", "{}"), ("c2", "their_tool", "{\"a\":1}")])]),
         vec![RecordingTool::returning("look", "x")],
     );
-    scene.request.tools = [ToolSpec {
+    let theirs = ToolSpec {
         name: "their_tool".to_owned(),
         description: None,
         parameters: json!({"type": "object"}),
         strict: None,
-    }]
-    .into();
+    };
+    scene.request.tools = [Arc::new(theirs)].into();
     let outcome = scene.play().await;
     let answer = outcome.answer();
     assert_eq!(answer.finish, FinishReason::ToolCalls);

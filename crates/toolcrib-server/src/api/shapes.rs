@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 use toolcrib_runtime::journal::Trace;
-use toolcrib_runtime::run::{Incomplete, RunEvent};
-use toolcrib_runtime::tool::Source;
+use toolcrib_runtime::offering::approval::ApprovalRequest;
+use toolcrib_runtime::run::{Incomplete, Pause, RunEvent};
+use toolcrib_runtime::tool::{LibraryItem, Source};
 
 /// A source.
 pub(crate) fn source(source: &Source) -> Value {
@@ -37,6 +38,9 @@ pub(crate) fn trace(trace: &Trace) -> Map<String, Value> {
         "truncation": trace.truncation,
         "sources": trace.sources.iter().map(source).collect::<Vec<_>>(),
         "required_confidence": trace.required_confidence.name(),
+        "untrusted": trace.untrusted,
+        "cost": trace.cost,
+        "library_items": trace.library_items.iter().map(library_item).collect::<Vec<_>>(),
         "started_at": trace.started_at.to_string(),
         "duration_ms": trace.duration_ms,
     });
@@ -44,6 +48,47 @@ pub(crate) fn trace(trace: &Trace) -> Map<String, Value> {
         Value::Object(object) => object,
         _ => Map::new(),
     }
+}
+
+fn library_item(item: &LibraryItem) -> Value {
+    json!({"id": item.id, "media_type": item.media_type, "title": item.title})
+}
+
+/// A call that waits for a person, with the address at which it is answered.
+pub(crate) fn approval_request(request: &ApprovalRequest) -> Map<String, Value> {
+    let value = json!({
+        "id": request.id,
+        "endpoint": format!("/api/v1/approvals/{}", request.id),
+        "run_id": request.run_id,
+        "conversation_id": request.conversation_id,
+        "order": request.order,
+        "call_id": request.call_id,
+        "tool": request.tool_id,
+        "name": request.display_name,
+        "icon": request.icon,
+        "arguments": request.arguments,
+        "reason": request.reason,
+        "created_at": request.created_at.to_string(),
+        "expires_at": request.expires_at.to_string(),
+    });
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// What a client that shows no events reads when a run waits.
+pub(crate) fn waiting_as_text(pause: &Pause) -> String {
+    let mut text = "Waiting for approval:".to_owned();
+    for request in &pause.approvals {
+        let _ = write!(
+            text,
+            "\n- {} with {} ({}). Answer with POST /api/v1/approvals/{} and {{\"answer\": \"allow_once\"}} or \
+             {{\"answer\": \"deny\"}}.",
+            request.display_name, request.arguments, request.reason, request.id
+        );
+    }
+    text
 }
 
 /// Why an answer is incomplete.
@@ -72,6 +117,17 @@ pub(crate) fn event(event: &RunEvent, conversation_id: Option<&str>) -> Option<V
         RunEvent::CallProgress { call_id, text } => {
             Some(json!({"type": "call_progress", "call_id": call_id, "text": text}))
         }
+        RunEvent::CallHeld(request) => {
+            let mut object = Map::from_iter([("type".to_owned(), Value::from("call_held"))]);
+            object.extend(approval_request(request));
+            Some(Value::Object(object))
+        }
+        RunEvent::Paused(pause) => Some(json!({
+            "type": "paused",
+            "requires_approval": pause.approvals.iter().map(approval_request).collect::<Vec<_>>(),
+            "sources": pause.sources.iter().map(source).collect::<Vec<_>>(),
+            "rounds": pause.rounds,
+        })),
         RunEvent::CallEnded(ended) => {
             let mut object = Map::from_iter([("type".to_owned(), Value::from("call_ended"))]);
             object.extend(trace(ended));

@@ -25,6 +25,10 @@ pub struct LimitsSection {
     pub run_seconds: Option<u64>,
     /// Calls that may run side by side.
     pub parallel_calls: Option<usize>,
+    /// Characters of what is put into the system prompt before the model runs.
+    pub context_characters: Option<usize>,
+    /// Hours that a call may wait for a person.
+    pub approval_hours: Option<u64>,
 }
 
 impl LimitsSection {
@@ -37,6 +41,8 @@ impl LimitsSection {
             ("call_seconds", self.call_seconds == Some(0)),
             ("run_seconds", self.run_seconds == Some(0)),
             ("parallel_calls", self.parallel_calls == Some(0)),
+            ("context_characters", self.context_characters == Some(0)),
+            ("approval_hours", self.approval_hours == Some(0)),
         ];
         let zero = zero.iter().find(|(_, zero)| *zero).map(|(name, _)| format!("limits.{name}"));
         zero.map_or(Ok(()), |place| Err(ConfigError::zero(place)))
@@ -53,6 +59,9 @@ impl LimitsSection {
             call_time: self.call_seconds.map_or(defaults.call_time, Duration::from_secs),
             run_time: self.run_seconds.map_or(defaults.run_time, Duration::from_secs),
             parallel_calls: self.parallel_calls.unwrap_or(defaults.parallel_calls),
+            credits: defaults.credits,
+            context_characters: self.context_characters.unwrap_or(defaults.context_characters),
+            approval_time: self.approval_hours.map_or(defaults.approval_time, Duration::from_hours),
         }
     }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::json;
 use toolcrib_runtime::model::ToolSpec;
 
@@ -82,7 +84,7 @@ fn required_arguments_are_filled_in() {
         }),
         strict: Some(true),
     };
-    let request = ModelRequest { tools: vec![search].into(), ..ModelRequest::default() };
+    let request = ModelRequest { tools: vec![Arc::new(search)].into(), ..ModelRequest::default() };
     let found = wishes("search for tea", &request);
     assert_eq!(
         Value::Object(found[0].arguments.clone()),

@@ -29,7 +29,7 @@ impl Driver {
         let ResumedRun { saved, model, offering, answers: _, limits } = resumed;
         let labels = saved.labels();
         let ours = offering.specs().iter().cloned();
-        let tools = saved.client_tools.into_iter().chain(ours).collect();
+        let tools = saved.client_tools.into_iter().map(Arc::new).chain(ours).collect();
         let machine = Machine::restore(saved.machine, tools, limits);
         Self {
             run_id: saved.run_id,

@@ -91,7 +91,8 @@ async fn play(rounds: &[Round], waits: bool, side_by_side: bool) -> (Outcome, Ve
         definition["returnsUntrustedContent"] = json!(*id == "page");
         DefinitionFile { file: format!("{id}.json"), text: definition.to_string() }
     });
-    let (catalog, problems) = Catalog::build(&files.collect::<Vec<_>>(), &implementations, &Components::default());
+    let (catalog, problems) =
+        Catalog::build(&files.collect::<Vec<_>>(), &implementations, &Components::default());
     assert_eq!(problems, []);
     let now = Watched::now(0);
     let standing = run.offering.model().clone();

@@ -11,7 +11,7 @@ use serde_json::json;
 use toolcrib_providers::wire::chat_completions::{
     Completion, decode_request, encode_response, url_citations,
 };
-use toolcrib_runtime::run::{Answer, RunEvent};
+use toolcrib_runtime::run::{Answer, Pause, RunEvent};
 
 use super::{chat_stream, wishes};
 use crate::api::shapes;
@@ -67,11 +67,49 @@ async fn whole(mut started: Started, wishes: &Wishes, created: i64) -> Result<Re
                 let completion = completion(&started, *answer, wishes, created, events);
                 return Ok(Json(encode_response(&completion)).into_response());
             }
+            RunEvent::Paused(pause) => {
+                let completion = waiting(&started, *pause, wishes, created, events);
+                return Ok(Json(encode_response(&completion)).into_response());
+            }
             RunEvent::Failed(error) => return Err((*error).into()),
             _ => {}
         }
     }
     Err(ApiError::new(INTERNAL, "the run ended without an answer or an error"))
+}
+
+/// A run that waits for people, as an answer: what was said, and what is asked.
+fn waiting(
+    started: &Started,
+    pause: Pause,
+    wishes: &Wishes,
+    created: i64,
+    events: Vec<serde_json::Value>,
+) -> Completion {
+    let separator = if pause.text.is_empty() { "" } else { "\n\n" };
+    let text = format!("{}{separator}{}", pause.text, shapes::waiting_as_text(&pause));
+    let mut extension = json!({
+        "run_id": started.run_id,
+        "conversation_id": started.conversation_id,
+        "requires_approval": pause.approvals.iter().map(shapes::approval_request).collect::<Vec<_>>(),
+        "sources": pause.sources.iter().map(shapes::source).collect::<Vec<_>>(),
+    });
+    if wishes.events {
+        extension["events"] = events.into();
+    }
+    Completion {
+        id: completion_id(&started.run_id),
+        created,
+        model: started.model.identity().full_name(),
+        citations: url_citations(&pause.sources, &text),
+        text,
+        reasoning: String::new(),
+        calls: Vec::new(),
+        opaque: serde_json::Map::new(),
+        finish: Some(toolcrib_runtime::model::FinishReason::Stop),
+        usage: Some(pause.usage),
+        toolcrib: Some(extension),
+    }
 }
 
 fn completion(

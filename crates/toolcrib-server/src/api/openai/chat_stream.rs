@@ -7,11 +7,12 @@ use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http::{HeaderValue, header};
-use tokio::sync::mpsc::Receiver;
 use toolcrib_providers::wire::chat_completions::{ChunkEncoder, url_citations};
-use toolcrib_runtime::run::{Answer, RunEvent};
+use toolcrib_runtime::model::FinishReason;
+use toolcrib_runtime::run::{Answer, Pause, RunEvent};
 
 use super::chat_completions::{completion_id, finish};
+use crate::active::Events;
 use crate::api::shapes;
 use crate::error::{ApiError, INTERNAL};
 use crate::middleware::request_id;
@@ -23,7 +24,7 @@ const HEADERS_WAIT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 struct Encoding {
-    events: Receiver<RunEvent>,
+    events: Events,
     encoder: ChunkEncoder,
     wishes: Wishes,
     conversation_id: Option<String>,
@@ -131,7 +132,9 @@ impl Encoding {
                 self.done = true;
                 bytes.extend_from_slice(&self.error(&ApiError::from(*error)));
             }
+            RunEvent::Paused(pause) => bytes.extend_from_slice(&self.wait(&pause)),
             RunEvent::Started { .. }
+            | RunEvent::CallHeld(_)
             | RunEvent::CallStarted { .. }
             | RunEvent::CallProgress { .. }
             | RunEvent::CallEnded(_) => {}
@@ -146,6 +149,27 @@ impl Encoding {
             envelope["error"]["request_id"] = id.as_str().into();
         }
         Bytes::from(format!("data: {envelope}\n\n"))
+    }
+
+    /// The end of a stream whose run waits for people: what is asked stands in the text, where no event tells it.
+    fn wait(&mut self, pause: &Pause) -> Bytes {
+        self.done = true;
+        let mut bytes = BytesMut::new();
+        if !self.wishes.events {
+            let separator = if pause.text.is_empty() { "" } else { "\n\n" };
+            bytes.extend_from_slice(
+                &self.encoder.text(&format!("{separator}{}", shapes::waiting_as_text(pause))),
+            );
+        }
+        let citations = url_citations(&pause.sources, &pause.text);
+        bytes.extend_from_slice(&self.encoder.finish(
+            &FinishReason::Stop,
+            &citations,
+            &serde_json::Map::new(),
+        ));
+        bytes.extend_from_slice(&self.encoder.usage(&pause.usage));
+        bytes.extend_from_slice(&self.encoder.done());
+        bytes.freeze()
     }
 
     fn end(&mut self, answer: Answer) -> Bytes {

@@ -4,7 +4,9 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 use toolcrib_runtime::caller::Component;
 use toolcrib_runtime::model::{Model, ModelRequest};
+use toolcrib_runtime::nearest::nearest;
 use toolcrib_runtime::offering::Selection;
+use toolcrib_runtime::policy::OutboundRestriction;
 
 use crate::api::locale;
 use crate::app::App;
@@ -14,7 +16,17 @@ use crate::error::{ApiError, INVALID_REQUEST};
 use crate::run::Wishes;
 
 const INPUTS: &str = "toolcrib.inputs";
-const FIELDS: [&str; 7] = ["component", "inputs", "conversation", "tools", "temporary", "events", "sources"];
+const FIELDS: [&str; 9] = [
+    "component",
+    "inputs",
+    "conversation",
+    "tools",
+    "temporary",
+    "events",
+    "background",
+    "outbound",
+    "sources",
+];
 
 /// The wishes of a request. The body wins over headers.
 pub(super) fn read(
@@ -43,6 +55,8 @@ pub(super) fn read(
             "tools" => wishes.selection = app.selection(value, &param)?,
             "temporary" => wishes.temporary = flag(value, &param)?,
             "events" => wishes.events = flag(value, &param)?,
+            "background" => wishes.background = flag(value, &param)?,
+            "outbound" => wishes.outbound = outbound(value, &param)?,
             "sources" => wishes.sources_as_text = sources(value, &param)?,
             unknown => {
                 let known = FIELDS.join(", ");
@@ -143,6 +157,15 @@ fn flag(value: &Value, param: &str) -> Result<bool, ApiError> {
         Value::String(text) if ["0", "false", "no"].contains(&text.as_str()) => Ok(false),
         _ => Err(wrong(param, "true or false is expected (in a header: 1 or 0)")),
     }
+}
+
+fn outbound(value: &Value, param: &str) -> Result<OutboundRestriction, ApiError> {
+    let name = text(value, param)?;
+    OutboundRestriction::parse(&name).ok_or_else(|| {
+        let names = OutboundRestriction::NAMES.map(|(name, _)| name);
+        let near = nearest(&name, names).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        wrong(param, &format!("{name:?} is no restriction; there are {}{near}", names.join(", ")))
+    })
 }
 
 fn sources(value: &Value, param: &str) -> Result<bool, ApiError> {

@@ -3,6 +3,8 @@
 //! Wrong types are told with their path, every known spelling of the same thing is accepted, and all problems are
 //! collected before the request is refused.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use toolcrib_runtime::model::{ModelRequest, ResponseFormat, Sampling};
 
@@ -61,7 +63,7 @@ fn read(rest: &mut Map<String, Value>, problems: &mut Problems) -> ChatRequest {
         model,
         request: ModelRequest {
             messages,
-            tools: tools.functions.into(),
+            tools: tools.functions.into_iter().map(Arc::new).collect(),
             tool_choice: tools.choice,
             parallel_calls: false,
             sampling,

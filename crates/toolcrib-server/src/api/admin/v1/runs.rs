@@ -25,7 +25,7 @@ fn shape(run: &RunRecord) -> Value {
             "reasoning_tokens": run.usage.reasoning_tokens,
         },
         "sources": run.sources.iter().map(source).collect::<Vec<_>>(),
-        "required_confidence": run.required_confidence.name(),
+        "required_confidence": run.labels.required_confidence.name(),
         "started_at": run.started_at.to_string(),
         "ended_at": run.ended_at.map(|at| at.to_string()),
     })

@@ -34,7 +34,7 @@ pub(in crate::api::admin::v1) async fn list(
             "id": conversation.id,
             "title": conversation.title,
             "temporary": conversation.temporary,
-            "required_confidence": conversation.required_confidence.name(),
+            "required_confidence": conversation.labels.required_confidence.name(),
             "created_at": conversation.created_at.to_string(),
             "updated_at": conversation.updated_at.to_string(),
         })

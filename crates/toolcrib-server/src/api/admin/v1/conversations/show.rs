@@ -33,7 +33,7 @@ pub(in crate::api::admin::v1) async fn show(
         "id": conversation.id,
         "title": conversation.title,
         "temporary": conversation.temporary,
-        "required_confidence": conversation.required_confidence.name(),
+        "required_confidence": conversation.labels.required_confidence.name(),
         "messages": messages(&app, owner, stored, calls).await?,
     })))
 }

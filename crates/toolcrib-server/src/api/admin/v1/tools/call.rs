@@ -4,7 +4,7 @@
 //! as for a provider that nobody vouched for: the result leaves the machine, so that tools and hosts that need HIGH
 //! stay closed. The call is a run of its own; it ends when the client leaves, and is written down to its end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use axum::Json;
@@ -15,20 +15,24 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolcrib_runtime::caller::{Caller, Component};
 use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::executor::{CallScope, Executor};
+use toolcrib_runtime::executor::{CallScope, Executor, Outcome};
 use toolcrib_runtime::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::links::Links;
 use toolcrib_runtime::message::{ToolCall, Usage};
 use toolcrib_runtime::model::{ModelCapabilities, ModelIdentity};
-use toolcrib_runtime::offering::{ModelStanding, Offering, Selection};
+use toolcrib_runtime::offering::{Admission, HeldCall, ModelStanding, Offering, Refusal, Selection};
 use toolcrib_runtime::policy::Circumstances;
 use toolcrib_runtime::registry::RegisteredTool;
 use toolcrib_runtime::tool::Progress;
 use tracing::Instrument as _;
 
 use crate::api::{Path, locale, shapes};
-use crate::app::{App, caller};
+use crate::app::{App, LiveCircumstances, caller};
 use crate::auth::{Principal, WayIn};
-use crate::error::{ApiError, FORBIDDEN, INTERNAL, INVALID_REQUEST, SHUTTING_DOWN, STORAGE_FAILED};
+use crate::error::{
+    ApiError, FORBIDDEN, INTERNAL, INVALID_REQUEST, REQUIRES_APPROVAL, SHUTTING_DOWN, STORAGE_FAILED,
+};
 use crate::ids::random_id;
 use crate::policy::settings_state;
 use crate::run::Wishes;
@@ -36,6 +40,8 @@ use crate::run::Wishes;
 struct Request {
     arguments: String,
     settings: Option<Map<String, Value>>,
+    /// Whoever calls has seen the arguments and agrees.
+    approved: bool,
 }
 
 /// A call as its task takes it over.
@@ -46,6 +52,7 @@ struct Work {
     call: ToolCall,
     offering: Offering,
     circumstances: Circumstances,
+    approved: bool,
     scope: CallScope,
 }
 
@@ -60,6 +67,10 @@ pub(in crate::api::admin::v1) async fn call(
     if request.settings.is_some() && !principal.is_local() {
         let message = "settings can be given with a call only on the machine itself";
         return Err(ApiError::new(FORBIDDEN, message).with_param("settings"));
+    }
+    if request.approved && !principal.is_local() {
+        let message = "a call can be approved along with it only on the machine itself";
+        return Err(ApiError::new(FORBIDDEN, message).with_param("approved"));
     }
     if app.runs.is_closed() {
         return Err(ApiError::new(SHUTTING_DOWN, "the server is stopping and begins no new calls"));
@@ -95,12 +106,17 @@ async fn prepare(
     })?;
     let wishes = Wishes {
         component: component(app, principal.way),
-        selection: Selection::Only(BTreeSet::from([id.to_owned()])),
+        selection: Selection::Only(HashSet::from([id.to_owned()])),
         locale,
         ..Wishes::default()
     };
     let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
-    let services = app.services(caller);
+    let services = app.services(LiveCircumstances {
+        app: Arc::clone(app),
+        caller,
+        conversation_id: None,
+        floor: Labels { outbound: app.outbound, ..Labels::default() },
+    });
     let mut circumstances = services.circumstances.read().await.map_err(|error| {
         tracing::error!(error = %error, "circumstances could not be read");
         ApiError::new(STORAGE_FAILED, "the caller's circumstances could not be read")
@@ -122,6 +138,9 @@ async fn prepare(
         provider_trusted: standing.identity.trusted,
         cancellation,
         progress: Progress::ignored(),
+        // A person gave the URL itself.
+        links: Arc::new(Links::Any),
+        run_ends: None,
     };
     let call = ToolCall {
         id: random_id("call_")?,
@@ -129,30 +148,52 @@ async fn prepare(
         arguments: request.arguments,
         opaque: Map::new(),
     };
-    let offering = app.offering_under(&circumstances, standing, &wishes, BTreeSet::new());
-    Ok(Work { app: Arc::clone(app), executor: services.executor, tool, call, offering, circumstances, scope })
+    let offering = app.offering_under(&circumstances, standing, &wishes, HashSet::new());
+    let approved = request.approved;
+    let (app, executor) = (Arc::clone(app), services.executor);
+    Ok(Work { app, executor, tool, call, offering, circumstances, approved, scope })
 }
 
 impl Work {
     /// Begins the run, executes the call and ends the run, whatever happens in between.
     async fn carry_out(self) -> Result<Trace, ApiError> {
-        let (store, clock, run_id) = (&self.app.store, &self.app.clock, &self.scope.run_id);
+        let (store, run_id) = (&self.app.store, &self.scope.run_id);
         let start = start(run_id, &self.circumstances.caller, self.offering.model(), &self.app);
         store.begin_run(start).await.map_err(|error| journal_failed(&error))?;
-        let traced = match self.offering.admit(self.call.clone(), &self.circumstances) {
-            Ok(admitted) => self.executor.execute(admitted, &self.scope).await,
-            Err(refusal) => self.executor.refuse(Some(&self.tool), &self.call, refusal, &self.scope).await,
+        let admission = match self.offering.propose(self.call.clone(), &self.circumstances) {
+            Ok(proposal) if self.approved => proposal.agreed().decide(),
+            Ok(proposal) => proposal.decide(),
+            Err(refusal) => Admission::Refused(refusal),
         };
+        let mut held = None;
+        let traced = match admission {
+            Admission::Admitted(admitted) => self.executor.execute(admitted, &self.scope).await,
+            Admission::Refused(refusal) => self.refuse(refusal).await,
+            Admission::Held(call) => {
+                held = Some(needs_approval(&call));
+                self.refuse(call.refused()).await
+            }
+        };
+        let traced = traced.map(|outcome| outcome.trace);
         if traced.is_err()
-            && let Err(error) = store.close_open_calls(run_id, clock.now()).await
+            && let Err(error) = self.executor.close_open_calls(run_id).await
         {
             tracing::error!(run = run_id, error = %error, "an open call could not be closed");
         }
         let ended = store.end_run(end(run_id, traced.as_ref().ok(), &self.app)).await;
         let trace = traced.map_err(|error| journal_failed(&error))?;
         ended.map_err(|error| journal_failed(&error))?;
-        Ok(trace)
+        held.map_or(Ok(trace), Err)
     }
+
+    async fn refuse(&self, refusal: Refusal) -> Result<Outcome, JournalError> {
+        self.executor.refuse(Some(&self.tool), &self.call, refusal, &self.scope).await
+    }
+}
+
+fn needs_approval(held: &HeldCall) -> ApiError {
+    let message = format!("the call {} with {} needs approval: {}", held.call.name, held.arguments, held.why);
+    ApiError::new(REQUIRES_APPROVAL, message)
 }
 
 fn read(body: &Value) -> Result<Request, ApiError> {
@@ -160,8 +201,10 @@ fn read(body: &Value) -> Result<Request, ApiError> {
         ApiError::new(INVALID_REQUEST, format!("`{param}`: {message}")).with_param(param)
     };
     let object = body.as_object().ok_or_else(|| wrong("body", "an object with `arguments` is expected"))?;
-    if let Some(unknown) = object.keys().find(|key| !["arguments", "settings"].contains(&key.as_str())) {
-        return Err(wrong(unknown, "unknown field; there are arguments and settings"));
+    if let Some(unknown) =
+        object.keys().find(|key| !["arguments", "settings", "approved"].contains(&key.as_str()))
+    {
+        return Err(wrong(unknown, "unknown field; there are arguments, settings and approved"));
     }
     let arguments = match object.get("arguments") {
         None => String::new(),
@@ -174,7 +217,12 @@ fn read(body: &Value) -> Result<Request, ApiError> {
         Some(Value::Object(settings)) => Some(settings.clone()),
         Some(_) => return Err(wrong("settings", "an object of settings is expected")),
     };
-    Ok(Request { arguments, settings })
+    let approved = match object.get("approved") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(approved)) => *approved,
+        Some(_) => return Err(wrong("approved", "true or false is expected")),
+    };
+    Ok(Request { arguments, settings, approved })
 }
 
 /// Where the call happens, by how the caller came in.
@@ -208,6 +256,7 @@ fn start(run_id: &str, caller: &Caller, reader: &ModelStanding, app: &App) -> Ru
         workspace_id: caller.workspace_id.clone(),
         user_id: caller.user_id.clone(),
         component: caller.component.id().to_owned(),
+        locale: caller.locale.clone(),
         provider_id: reader.identity.provider_id.clone(),
         model: reader.identity.model.clone(),
         messages: Vec::new(),
@@ -231,7 +280,8 @@ fn end(run_id: &str, trace: Option<&Trace>, app: &App) -> RunEnd {
         sources: trace.map(|trace| trace.sources.clone()).unwrap_or_default(),
         usage: Usage::default(),
         rounds: 0,
-        required_confidence: trace.map_or(Confidence::None, |trace| trace.required_confidence),
+        labels: trace.map(Trace::labels).unwrap_or_default(),
+        protected: BTreeSet::new(),
         ended_at: app.clock.now(),
     }
 }

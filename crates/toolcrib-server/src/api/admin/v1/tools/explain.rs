@@ -1,6 +1,6 @@
 //! `GET /api/v1/tools/explain`: each tool with each gate's verdict, for a component, a model and a choice of tools.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -47,7 +47,7 @@ pub(in crate::api::admin::v1) async fn explain(
         ..Wishes::default()
     };
     let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
-    let offering = app.offering(&caller, &*model, &wishes, BTreeSet::new());
+    let offering = app.offering(&caller, &*model, &wishes, HashSet::new());
     let identity = model.identity();
     Ok(Json(json!({
         "component": wishes.component.id(),
