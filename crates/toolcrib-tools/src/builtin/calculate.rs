@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib_runtime::clock::Clock;
-use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput, language};
 
 use super::arguments;
 
@@ -75,11 +75,10 @@ impl Tool for Calculate {
         "calculate"
     }
 
-    fn display(&self) -> Display {
-        Display {
-            name: "Calculator".to_owned(),
-            description: "Calculates exactly, with units.".to_owned(),
-            icon: "🧮".to_owned(),
+    fn display(&self, locale: &str) -> Display {
+        match language(locale).as_str() {
+            "de" => Display::new("🧮", "Rechner", "Rechnet exakt, auch mit Einheiten."),
+            _ => Display::new("🧮", "Calculator", "Calculates exactly, with units."),
         }
     }
 

@@ -8,7 +8,7 @@ use jiff::ZonedDateTime;
 use jiff::tz::TimeZoneDatabase;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput, language};
 
 use super::arguments;
 
@@ -44,11 +44,10 @@ impl Tool for GetCurrentTime {
         "get_current_time"
     }
 
-    fn display(&self) -> Display {
-        Display {
-            name: "Current time".to_owned(),
-            description: "Looks up the current date and time in any time zone.".to_owned(),
-            icon: "🕒".to_owned(),
+    fn display(&self, locale: &str) -> Display {
+        match language(locale).as_str() {
+            "de" => Display::new("🕒", "Aktuelle Uhrzeit", "Liest Datum und Uhrzeit in jeder Zeitzone ab."),
+            _ => Display::new("🕒", "Current time", "Looks up the current date and time in any time zone."),
         }
     }
 

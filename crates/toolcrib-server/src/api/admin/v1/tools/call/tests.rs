@@ -30,7 +30,7 @@ impl Tool for Endless {
         "calculate"
     }
 
-    fn display(&self) -> Display {
+    fn display(&self, _locale: &str) -> Display {
         Display { name: "Endless".into(), description: String::new(), icon: String::new() }
     }
 
