@@ -1,7 +1,7 @@
 //! What can be called: the definition of a tool, and the trait that its implementation fulfills.
 //!
-//! To add a tool, implement [`Tool`] and pair it with a definition whose `implementationKey` names it. A tool is
-//! only ever called by the executor, on an admitted call, with arguments that its definition's schema accepts.
+//! To add a tool, implement [`typed::TypedTool`], from which its definition follows; or implement [`Tool`] itself and
+//! pair it with a definition whose `implementationKey` names it. A tool is only ever called by the executor, on an admitted call, with arguments that its definition's schema accepts.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -14,6 +14,7 @@ mod display;
 mod error;
 mod output;
 mod settings;
+pub mod typed;
 
 pub use context::{Progress, ToolContext};
 pub(crate) use display::look_up;

@@ -2,6 +2,8 @@
 //!
 //! Every text exists in English; a language that a tool does not speak gets the English one, never an empty one.
 
+use std::collections::BTreeMap;
+
 /// How a tool is shown to people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Display {
@@ -44,15 +46,11 @@ pub fn language(locale: &str) -> String {
 }
 
 /// Finds the entry for a BCP 47 tag as RFC 4647, section 3.4, looks it up: `de-Latn-AT`, then `de-Latn`, then `de`.
-pub(crate) fn look_up<'e, T>(
-    locale: &str,
-    entries: impl IntoIterator<Item = (&'e String, T)> + Clone,
-) -> Option<T> {
+pub(crate) fn look_up<'e, T>(locale: &str, entries: &'e BTreeMap<String, T>) -> Option<&'e T> {
     let tag = locale.trim().replace('_', "-");
     let mut wanted = tag.as_str();
     loop {
-        let mut entries = entries.clone().into_iter();
-        if let Some((_, entry)) = entries.find(|(known, _)| known.eq_ignore_ascii_case(wanted)) {
+        if let Some((_, entry)) = entries.iter().find(|(known, _)| known.eq_ignore_ascii_case(wanted)) {
             return Some(entry);
         }
         wanted = match wanted.rsplit_once('-')?.0 {
@@ -67,8 +65,6 @@ pub(crate) fn look_up<'e, T>(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
