@@ -16,6 +16,7 @@ use crate::journal::{Journal, JournalError, Trace, TraceStatus};
 use crate::ledger::{Hold, Ledger, LedgerError};
 use crate::links::Links;
 use crate::message::ToolCall;
+use crate::model::ModelIdentity;
 use crate::offering::{Admitted, AdmittedCall, Refusal};
 use crate::registry::RegisteredTool;
 use crate::run::Limits;
@@ -75,6 +76,28 @@ pub struct CallScope {
     pub links: Arc<Links>,
     /// When the run has to end, by the clock's elapsed time; `None` without such a limit.
     pub run_ends: Option<Duration>,
+}
+
+impl CallScope {
+    /// The scope of a single call, the first of a run of its own, within the usual limits, for a provider that reads
+    /// the result. The URL that it may fetch is taken to be chosen by a person.
+    pub fn single(run_id: impl Into<String>, reader: &ModelIdentity) -> Self {
+        let limits = Limits::default();
+        Self {
+            run_id: run_id.into(),
+            conversation_id: None,
+            order: 1,
+            round: 1,
+            result_characters_left: limits.result_characters,
+            limits,
+            confidence: reader.confidence,
+            provider_trusted: reader.trusted,
+            cancellation: CancellationToken::new(),
+            progress: Progress::ignored(),
+            links: Arc::new(Links::Any),
+            run_ends: None,
+        }
+    }
 }
 
 /// How the implementation ended.

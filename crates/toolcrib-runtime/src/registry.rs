@@ -14,6 +14,7 @@ use crate::model::ToolSpec;
 use crate::tool::definition::{Definition, Problem, Severity};
 use crate::tool::{Display, Tool};
 
+mod display;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +38,7 @@ pub struct RegisteredTool {
     pub definition: Definition,
     /// The code behind it; `None` when nothing is registered under its key.
     pub implementation: Option<Arc<dyn Tool>>,
-    /// Name, description and icon for people.
+    /// Name, description and icon for people, in English; [`Self::display`] has other languages.
     pub display: Display,
     /// The tool as a model sees it.
     pub spec: Arc<ToolSpec>,
@@ -148,14 +149,7 @@ impl RegisteredTool {
     /// The schema of the arguments cannot be compiled.
     pub fn new(definition: Definition, implementation: Option<Arc<dyn Tool>>) -> Result<Self, String> {
         let arguments = ArgumentsSchema::compile(&definition.function.parameters)?;
-        let display = match &implementation {
-            Some(tool) => tool.display(),
-            None => Display {
-                name: definition.id.clone(),
-                description: definition.function.description.clone(),
-                icon: "🔧".to_owned(),
-            },
-        };
+        let display = display::display(&definition, implementation.as_deref(), display::ENGLISH);
         let function = &definition.function;
         let spec = ToolSpec {
             name: function.name.clone(),

@@ -154,12 +154,8 @@ impl Tool for RecordingTool {
         &self.key
     }
 
-    fn display(&self) -> Display {
-        Display {
-            name: self.key.clone(),
-            description: format!("Test tool {}.", self.key),
-            icon: "🧪".to_owned(),
-        }
+    fn display(&self, _locale: &str) -> Display {
+        Display::new("🧪", self.key.clone(), format!("Test tool {}.", self.key))
     }
 
     #[expect(clippy::panic, reason = "a tool that panics is what some tests are about")]

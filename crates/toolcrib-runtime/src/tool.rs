@@ -1,7 +1,7 @@
 //! What can be called: the definition of a tool, and the trait that its implementation fulfills.
 //!
-//! To add a tool, implement [`Tool`] and pair it with a definition whose `implementationKey` names it. A tool is
-//! only ever called by the executor, on an admitted call, with arguments that its definition's schema accepts.
+//! To add a tool, implement [`typed::TypedTool`], from which its definition follows; or implement [`Tool`] itself and
+//! pair it with a definition whose `implementationKey` names it. A tool is only ever called by the executor, on an admitted call, with arguments that its definition's schema accepts.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -10,11 +10,15 @@ use crate::message::Message;
 
 mod context;
 pub mod definition;
+mod display;
 mod error;
 mod output;
 mod settings;
+pub mod typed;
 
 pub use context::{Progress, ToolContext};
+pub(crate) use display::look_up;
+pub use display::{Display, FieldTexts, language};
 pub use error::ToolError;
 pub use output::{Content, LibraryItem, Origin, Source, ToolOutput};
 pub use settings::{SettingProblem, SettingValue, Settings};
@@ -25,8 +29,15 @@ pub trait Tool: Send + Sync {
     /// The key by which definitions name this implementation.
     fn implementation_key(&self) -> &str;
 
-    /// Name, description and icon for people.
-    fn display(&self) -> Display;
+    /// Name, description and icon for people, in the language of a BCP 47 tag; in English when the implementation does
+    /// not speak that language. [`language`] reads a tag.
+    fn display(&self, locale: &str) -> Display;
+
+    /// Label and help of a field of the settings, in the same way; `None` leaves them to the definition.
+    fn setting_texts(&self, field: &str, locale: &str) -> Option<FieldTexts> {
+        let _ = (field, locale);
+        None
+    }
 
     /// Whether the implementation can run at all (a feature compiled in, a device present).
     fn is_enabled(&self) -> bool {
@@ -57,17 +68,6 @@ pub trait Tool: Send + Sync {
 
     /// Runs one admitted call. `arguments` is an object that the definition's schema accepts.
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
-}
-
-/// How a tool is shown to people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Display {
-    /// The name, for example "Read web page".
-    pub name: String,
-    /// One sentence on what it does for the user.
-    pub description: String,
-    /// One emoji or the name of an icon.
-    pub icon: String,
 }
 
 /// The kind of data that a tool sends out, judged by the conversation's outbound restriction.

@@ -151,7 +151,7 @@ impl Tool for StandIn {
         &self.0
     }
 
-    fn display(&self) -> Display {
+    fn display(&self, _locale: &str) -> Display {
         Display { name: self.0.clone(), description: String::new(), icon: String::new() }
     }
 

@@ -1,13 +1,14 @@
 //! The tools that are compiled in.
 //!
-//! To add one: a folder `builtin/<name>/` with `definition.json` and `tests.rs`, a module `builtin/<name>.rs` with
-//! the implementation, and one line in [`builtin`].
+//! To add one: a module `builtin/<name>.rs` with a [`TypedTool`] or with a [`Tool`] and its
+//! `builtin/<name>/definition.json`, its tests in `builtin/<name>/tests.rs`, and one line in [`builtin`].
 
 use std::sync::Arc;
 
 use toolcrib_egress::Egress;
 use toolcrib_runtime::registry::DefinitionFile;
 use toolcrib_runtime::tool::Tool;
+use toolcrib_runtime::tool::typed::TypedTool;
 
 mod arguments;
 mod calculate;
@@ -32,20 +33,24 @@ pub struct BuiltIn {
 /// All built-in tools. Tools that fetch what the model asks for do it through `egress`.
 pub fn builtin(egress: &Egress) -> BuiltIn {
     let mut all = BuiltIn::default();
-    all.add("calculate", include_str!("builtin/calculate/definition.json"), Calculate::new());
-    all.add("get_current_time", include_str!("builtin/get_current_time/definition.json"), GetCurrentTime);
-    all.add(
-        "read_web_page",
-        include_str!("builtin/read_web_page/definition.json"),
-        ReadWebPage::new(egress.clone()),
-    );
+    all.typed(Calculate::new());
+    all.typed(GetCurrentTime);
+    all.plain(include_str!("builtin/read_web_page/definition.json"), ReadWebPage::new(egress.clone()));
     all
 }
 
 impl BuiltIn {
-    fn add(&mut self, name: &str, definition: &str, implementation: impl Tool + 'static) {
-        let file = format!("builtin/{name}/definition.json");
+    /// Adds a tool whose definition follows from its types.
+    fn typed(&mut self, tool: impl TypedTool) {
+        let tool = tool.into_tool();
+        self.definitions.push(tool.definition());
+        self.implementations.push(Arc::new(tool));
+    }
+
+    /// Adds a tool whose definition stands in a file of its own.
+    fn plain(&mut self, definition: &str, tool: impl Tool + 'static) {
+        let file = format!("builtin/{}/definition.json", tool.implementation_key());
         self.definitions.push(DefinitionFile { file, text: definition.to_owned() });
-        self.implementations.push(Arc::new(implementation));
+        self.implementations.push(Arc::new(tool));
     }
 }

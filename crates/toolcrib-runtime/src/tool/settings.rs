@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The settings of one tool.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +42,25 @@ impl Settings {
             SettingValue::Secret(secret) => secret.expose_secret(),
         };
         (!text.is_empty()).then_some(text)
+    }
+
+    /// All values as one object, secrets exposed: only for reading them into the tool's own type.
+    pub(crate) fn exposed(&self) -> Map<String, Value> {
+        let exposed = |value: &SettingValue| match value {
+            SettingValue::Plain(value) => value.clone(),
+            SettingValue::Secret(secret) => Value::from(secret.expose_secret()),
+        };
+        self.values.iter().map(|(name, value)| (name.clone(), exposed(value))).collect()
+    }
+
+    /// Whether the field holds a secret.
+    pub(crate) fn is_secret(&self, field: &str) -> bool {
+        matches!(self.values.get(field), Some(SettingValue::Secret(_)))
+    }
+
+    /// Whether any field holds a secret.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.values.values().any(|value| matches!(value, SettingValue::Secret(_)))
     }
 
     /// The number of a field that its schema makes an integer of zero or more.

@@ -1,6 +1,20 @@
 use super::*;
 
-const CALCULATE: &str = include_str!("../../../toolcrib-tools/src/builtin/calculate/definition.json");
+const CALCULATE: &str = r#"{
+  "schemaVersion": 1,
+  "id": "calculate",
+  "implementationKey": "calculate",
+  "function": {
+    "name": "calculate",
+    "descriptionForLLM": "Evaluates an expression. Use it for every calculation.",
+    "parameters": {
+      "type": "object",
+      "properties": { "expression": { "type": "string", "description": "For example 2^64 - 1." } },
+      "required": ["expression"],
+      "additionalProperties": false
+    }
+  }
+}"#;
 
 fn problems(files: &[(&str, &[u8])]) -> (usize, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");

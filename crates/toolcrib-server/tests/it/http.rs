@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
+use axum::http::Method;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -223,5 +224,38 @@ async fn every_line_of_a_request_and_its_run_carries_its_id() {
     for part in ["run begins", "a tool succeeded", "path=\"/v1/chat/completions\""] {
         let line = log.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {log}"));
         assert!(line.contains("request{id=\"req_"), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn tools_are_shown_in_the_callers_language() {
+    let server = Running::demo().await;
+    let read = async |path: &str, language: &str| {
+        let connection = server.connection();
+        let headers = [("accept-language", language)];
+        let reply = connection.send(Method::GET, path, &headers, None).await.expect(path);
+        reply.json().await.expect("JSON")
+    };
+    for (language, name, label) in [
+        ("de-AT,de;q=0.9,en;q=0.8", "Webseite lesen", "Zeit je Seite (Sekunden)"),
+        ("en", "Read web page", "Time per page (seconds)"),
+        ("tlh", "Read web page", "Time per page (seconds)"),
+    ] {
+        let named = |answer: &Value| {
+            let mut tools = answer["tools"].as_array().expect("tools").iter();
+            tools.find(|tool| tool["id"] == "read_web_page").expect("the tool")["name"].clone()
+        };
+        assert_eq!(named(&read("/api/v1/tools", language).await), name, "{language}");
+        assert_eq!(
+            named(&read("/api/v1/tools/explain?model=toolcrib/demo", language).await),
+            name,
+            "{language}"
+        );
+        let shown = read("/api/v1/tools/read_web_page", language).await;
+        assert_eq!(shown["name"], name, "{language}");
+        assert_eq!(shown["settings"][0]["name"], "timeoutSeconds");
+        assert_eq!(shown["settings"][0]["label"], label, "{language}");
+        assert!(shown["settings"][0]["help"].as_str().is_some_and(|help| help.ends_with('.')), "{shown:#}");
+        assert_eq!(shown["settings"][0]["maximum"], 240);
     }
 }

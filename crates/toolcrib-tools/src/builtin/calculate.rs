@@ -9,14 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib_runtime::clock::Clock;
-use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
-
-use super::arguments;
+use toolcrib_runtime::tool::definition::Annotations;
+use toolcrib_runtime::tool::typed::{Json, JsonSchema, NoSettings, Rules, TypedTool, schemars};
+use toolcrib_runtime::tool::{Display, ToolContext, ToolError, language};
 
 mod evaluate;
 mod prepare;
@@ -39,15 +37,17 @@ const TIME: Duration = Duration::from_secs(2);
 /// A parser that descends recursively, one level per operator, needs more than a thread's usual stack.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
+/// What the model sends.
+#[derive(Deserialize, JsonSchema)]
+pub struct Arguments {
+    /// The expression, for example "(17.5% of 2,480) * 12" or "2^64 - 1". A point separates decimals, commas may group
+    /// thousands. At most 1,000 characters.
     expression: String,
 }
 
 /// What the model reads.
 #[derive(Serialize)]
-struct Answer {
+pub struct Answer {
     expression: String,
     result: String,
     exact: bool,
@@ -69,22 +69,43 @@ impl Calculate {
     }
 }
 
-#[async_trait]
-impl Tool for Calculate {
-    fn implementation_key(&self) -> &'static str {
-        "calculate"
-    }
+impl TypedTool for Calculate {
+    type Arguments = Arguments;
+    type Settings = NoSettings;
+    type Output = Json<Answer>;
 
-    fn display(&self) -> Display {
-        Display {
-            name: "Calculator".to_owned(),
-            description: "Calculates exactly, with units.".to_owned(),
-            icon: "🧮".to_owned(),
+    const KEY: &'static str = "calculate";
+    const DESCRIPTION: &'static str = "Evaluates one arithmetic expression with exact numbers and returns the result. \
+        Use it for every calculation whose result matters: sums, percentages, powers, roots, fractions, unit \
+        conversions. It is always right where mental arithmetic is not. Returns JSON with expression, result (text) \
+        and exact (false when the result was rounded or computed in floating point).\n\
+        Understood: + - * / ^ ! mod, parentheses, 15% of 80, sqrt(2), ln, log10, log2, sin, cos, tan (radians; write \
+        sin(30 degrees) for degrees), abs, floor, ceil, round, 10 choose 3, pi, e, scientific notation (6.02e23), \
+        units and conversions (5 km/h to m/s, 72 °F to °C, 3 GiB to MB), and \"to\" for formats (1/3 to 30 dp, 255 to \
+        hex, 0.375 to fraction).\n\
+        Not understood: variables, equations, several arguments of one function, currencies, dates.";
+
+    fn display(&self, locale: &str) -> Display {
+        match language(locale).as_str() {
+            "de" => Display::new("🧮", "Rechner", "Rechnet exakt, auch mit Einheiten."),
+            _ => Display::new("🧮", "Calculator", "Calculates exactly, with units."),
         }
     }
 
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { expression } = arguments::read(arguments)?;
+    fn rules(&self) -> Rules {
+        Rules {
+            annotations: Annotations { read_only: true, idempotent: true, ..Annotations::default() },
+            timeout: Some(Duration::from_secs(10)),
+            ..Rules::read_only()
+        }
+    }
+
+    async fn call(
+        &self,
+        Arguments { expression }: Arguments,
+        _settings: NoSettings,
+        context: &ToolContext,
+    ) -> Result<Json<Answer>, ToolError> {
         let prepared =
             prepare::prepare(&expression).map_err(|rejected| ToolError::failed(rejected.to_string()))?;
         let time = TIME.min(context.time_left);
@@ -96,10 +117,7 @@ impl Tool for Calculate {
             () = context.clock.sleep(time) => Err(Failure::TooBig),
         };
         let Outcome { result, exact } = outcome.map_err(|failure| ToolError::failed(failure.to_string()))?;
-        let answer = Answer { expression: expression.trim().to_owned(), result, exact };
-        serde_json::to_value(answer)
-            .map(ToolOutput::json)
-            .map_err(|error| ToolError::failed(format!("writing the result as JSON failed: {error}")))
+        Ok(Json(Answer { expression: expression.trim().to_owned(), result, exact }))
     }
 }
 

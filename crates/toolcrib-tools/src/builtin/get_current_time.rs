@@ -3,14 +3,13 @@
 //! The moment comes from the call's context, the rules of time zones from the data compiled in: the answer does
 //! not depend on the machine's own zone or files.
 
-use async_trait::async_trait;
+use std::time::Duration;
+
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZoneDatabase;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
-
-use super::arguments;
+use toolcrib_runtime::tool::typed::{Json, JsonSchema, NoSettings, Rules, TypedTool, schemars};
+use toolcrib_runtime::tool::{Display, ToolContext, ToolError, language};
 
 #[cfg(test)]
 mod tests;
@@ -20,15 +19,18 @@ mod zone;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GetCurrentTime;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
+/// What the model sends.
+#[derive(Deserialize, JsonSchema)]
+#[expect(clippy::doc_markdown, reason = "a model reads the text as it stands here")]
+pub struct Arguments {
+    /// An IANA time zone such as "Europe/Berlin" or "America/New_York", or an offset such as "UTC+2". Take the user's own
+    /// time zone when it is known, and the place's when the question is about a place. null means UTC.
     timezone: Option<String>,
 }
 
 /// What the model reads.
 #[derive(Serialize)]
-struct CurrentTime {
+pub struct CurrentTime {
     timezone: String,
     iso: String,
     date: String,
@@ -38,30 +40,40 @@ struct CurrentTime {
     unix: i64,
 }
 
-#[async_trait]
-impl Tool for GetCurrentTime {
-    fn implementation_key(&self) -> &'static str {
-        "get_current_time"
-    }
+impl TypedTool for GetCurrentTime {
+    type Arguments = Arguments;
+    type Settings = NoSettings;
+    type Output = Json<CurrentTime>;
 
-    fn display(&self) -> Display {
-        Display {
-            name: "Current time".to_owned(),
-            description: "Looks up the current date and time in any time zone.".to_owned(),
-            icon: "🕒".to_owned(),
+    const KEY: &'static str = "get_current_time";
+    const DESCRIPTION: &'static str = "Returns the current date, time, weekday and UTC offset in one time zone. Use it \
+        whenever an answer depends on what day or time it is now: \"today\", \"next Friday\", ages, deadlines, opening \
+        hours, the time in another city. Your own idea of the current date is out of date. Returns JSON with timezone, \
+        iso (ISO 8601 with offset), date (YYYY-MM-DD), time (HH:MM:SS, 24 hours), weekday, utc_offset and unix \
+        (seconds).";
+
+    fn display(&self, locale: &str) -> Display {
+        match language(locale).as_str() {
+            "de" => Display::new("🕒", "Aktuelle Uhrzeit", "Liest Datum und Uhrzeit in jeder Zeitzone ab."),
+            _ => Display::new("🕒", "Current time", "Looks up the current date and time in any time zone."),
         }
     }
 
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Arguments { timezone } = arguments::read(arguments)?;
+    fn rules(&self) -> Rules {
+        Rules { timeout: Some(Duration::from_secs(5)), ..Rules::read_only() }
+    }
+
+    async fn call(
+        &self,
+        arguments: Arguments,
+        _settings: NoSettings,
+        context: &ToolContext,
+    ) -> Result<Json<CurrentTime>, ToolError> {
         let zones = TimeZoneDatabase::bundled();
-        let zone = zone::find(&zones, timezone.as_deref().unwrap_or_default())
+        let zone = zone::find(&zones, arguments.timezone.as_deref().unwrap_or_default())
             .map_err(|unknown| ToolError::failed(unknown.to_string()))?;
         let now = context.clock.now().to_zoned_datetime(zone.rules.clone());
-        let answer = CurrentTime::new(zone.name, &now);
-        serde_json::to_value(answer)
-            .map(ToolOutput::json)
-            .map_err(|error| ToolError::failed(format!("writing the time as JSON failed: {error}")))
+        Ok(Json(CurrentTime::new(zone.name, &now)))
     }
 }
 

@@ -13,7 +13,8 @@ use serde_json::Value;
 use toolcrib_egress::{Egress, Policy, Zone};
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::tool::{
-    Display, Origin, Outgoing, SettingProblem, Settings, Source, Tool, ToolContext, ToolError, ToolOutput,
+    Display, FieldTexts, Origin, Outgoing, SettingProblem, Settings, Source, Tool, ToolContext, ToolError,
+    ToolOutput,
 };
 use toolcrib_web::{Document, PageRequest, fetch_document};
 use url::Url;
@@ -26,6 +27,7 @@ mod failure;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use answer::{Answer, Wanted};
 use cache::{Key, PageCache};
@@ -67,12 +69,12 @@ impl Tool for ReadWebPage {
         "read_web_page"
     }
 
-    fn display(&self) -> Display {
-        Display {
-            name: "Read web page".to_owned(),
-            description: "Reads a web page and hands its content to the model.".to_owned(),
-            icon: "📄".to_owned(),
-        }
+    fn display(&self, locale: &str) -> Display {
+        texts::display(locale)
+    }
+
+    fn setting_texts(&self, field: &str, locale: &str) -> Option<FieldTexts> {
+        texts::setting(field, locale)
     }
 
     fn outgoing(&self) -> Outgoing {

@@ -84,20 +84,26 @@ fn every_definition_is_valid_has_its_implementation_and_no_warnings() {
 }
 
 #[test]
-fn what_people_see_is_the_same_in_definition_and_implementation() {
+fn what_people_see_is_there_in_english_and_german() {
     let egress = Egress::new(EgressSettings::default()).unwrap();
     let all = builtin(&egress);
     let (catalog, _) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
     for tool in catalog.tools() {
-        let english = &tool.definition.display["en"];
-        assert_eq!(english.name.as_deref(), Some(tool.display.name.as_str()), "{}", tool.id());
-        assert_eq!(english.description.as_deref(), Some(tool.display.description.as_str()), "{}", tool.id());
-        assert_eq!(english.icon.as_deref(), Some(tool.display.icon.as_str()), "{}", tool.id());
-        let german = &tool.definition.display["de"];
-        assert!(german.name.is_some() && german.description.is_some(), "{}", tool.id());
+        let (english, german) = (tool.display("en-US"), tool.display("de-AT"));
+        for display in [&english, &german] {
+            assert!(!display.name.is_empty() && display.description.ends_with('.'), "{display:?}");
+            assert_ne!(display.name, tool.id());
+        }
+        assert_eq!(english.icon, german.icon);
+        assert_ne!(english.description, german.description, "{}", tool.id());
+        assert_eq!(tool.display("tlh"), english);
         for field in &tool.definition.settings_schema.fields {
-            assert!(field.title.is_some() && field.description.is_some(), "{}", field.name);
-            assert!(german.field_labels.contains_key(&field.name), "{}", field.name);
+            let (english, german) =
+                (tool.setting_texts(&field.name, "en"), tool.setting_texts(&field.name, "de"));
+            for texts in [&english, &german] {
+                assert!(texts.label != field.name && texts.help.ends_with('.'), "{texts:?}");
+            }
+            assert!(english.label != german.label && english.help != german.help, "{}", field.name);
         }
     }
 }

@@ -243,12 +243,12 @@ async fn the_saved_state_is_locked_by_its_version() {
 #[tokio::test(start_paused = true)]
 async fn a_clients_own_call_in_a_round_that_waits_is_handed_over_afterwards() {
     let mut scene = scene([calls(&[("c1", "act", "{}"), ("c2", "their_tool", "{}")])]);
-    scene.request.tools = [ToolSpec {
+    scene.request.tools = [Arc::new(ToolSpec {
         name: "their_tool".to_owned(),
         description: None,
         parameters: json!({"type": "object"}),
         strict: None,
-    }]
+    })]
     .into();
     let asked = until_it_waits(&scene).await.approvals[0].id.clone();
     let events = carry_on(&scene, vec![(asked, ApprovalAnswer::AllowOnce)]).await;

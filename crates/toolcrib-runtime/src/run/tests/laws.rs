@@ -53,7 +53,7 @@ impl Tool for Slow {
         self.0
     }
 
-    fn display(&self) -> crate::tool::Display {
+    fn display(&self, _: &str) -> crate::tool::Display {
         crate::tool::Display { name: self.0.into(), description: "Slow.".into(), icon: "🐌".into() }
     }
 

@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_runtime::tool::{Content, Tool, ToolError};
+use toolcrib_runtime::tool::typed::TypedTool as _;
+use toolcrib_runtime::tool::{Content, Tool as _, ToolError};
 
 use super::evaluate::{Bounds, Failure, Outcome, evaluate};
 use super::prepare::{DEPTH, Rejected, prepare};
@@ -207,7 +208,7 @@ fn nesting_and_long_chains_do_no_harm() {
 }
 
 async fn call(expression: &str) -> Result<Value, ToolError> {
-    match Calculate::new().call(json!({ "expression": expression }), &context()).await?.content {
+    match Calculate::new().into_tool().call(json!({ "expression": expression }), &context()).await?.content {
         Content::Json(value) => Ok(value),
         Content::Text(text) => panic!("text instead of JSON: {text}"),
     }
@@ -232,7 +233,8 @@ async fn nothing_remains_between_calls() {
 #[tokio::test]
 async fn other_work_goes_on_during_a_long_calculation_and_cancelling_ends_it() {
     let context = context();
-    let tool = Calculate::new();
+    let calculator = Calculate::new();
+    let tool = calculator.clone().into_tool();
     let long = tool.call(json!({ "expression": "fib(99000)" }), &context);
     let cancel = async {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -241,7 +243,7 @@ async fn other_work_goes_on_during_a_long_calculation_and_cancelling_ends_it() {
     let (ended, ()) = tokio::join!(long, cancel);
     assert_eq!(failure(ended), "the calculation was cancelled");
     // The thread gives its turn back soon after.
-    let turns = tokio::time::timeout(Duration::from_secs(5), tool.turns.acquire_many(4)).await;
+    let turns = tokio::time::timeout(Duration::from_secs(5), calculator.turns.acquire_many(4)).await;
     assert!(turns.is_ok_and(|turns| turns.is_ok()));
 }
 

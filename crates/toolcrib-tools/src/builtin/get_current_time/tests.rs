@@ -1,12 +1,13 @@
 use serde_json::{Value, json};
-use toolcrib_runtime::tool::{Content, Tool, ToolError};
+use toolcrib_runtime::tool::typed::TypedTool as _;
+use toolcrib_runtime::tool::{Content, Tool as _, ToolError};
 
 use super::GetCurrentTime;
 use crate::builtin::tests::{context, failure};
 
 async fn ask(timezone: &str) -> Result<Value, ToolError> {
     let arguments = json!({ "timezone": timezone });
-    match GetCurrentTime.call(arguments, &context()).await?.content {
+    match GetCurrentTime.into_tool().call(arguments, &context()).await?.content {
         Content::Json(value) => Ok(value),
         Content::Text(text) => panic!("text instead of JSON: {text}"),
     }
@@ -31,7 +32,7 @@ async fn the_whole_answer_in_a_zone() {
 #[tokio::test]
 async fn no_zone_is_utc() {
     let arguments = json!({ "timezone": null });
-    let output = GetCurrentTime.call(arguments, &context()).await.unwrap();
+    let output = GetCurrentTime.into_tool().call(arguments, &context()).await.unwrap();
     let text = output.content.to_model_text();
     assert!(text.contains(r#""timezone":"UTC","iso":"2026-01-01T00:00:00+00:00""#), "{text}");
     assert!(!output.untrusted);

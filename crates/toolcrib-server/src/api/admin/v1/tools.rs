@@ -8,14 +8,15 @@ pub(super) mod show;
 use serde_json::{Value, json};
 use toolcrib_runtime::registry::RegisteredTool;
 
-/// A tool in lists.
-fn summary(tool: &RegisteredTool) -> Value {
+/// A tool in lists, in the caller's language.
+fn summary(tool: &RegisteredTool, locale: &str) -> Value {
+    let display = tool.display(locale);
     json!({
         "id": tool.id(),
         "function": tool.definition.function.name,
-        "name": tool.display.name,
-        "description": tool.display.description,
-        "icon": tool.display.icon,
+        "name": display.name,
+        "description": display.description,
+        "icon": display.icon,
         "capability": tool.definition.capability,
     })
 }

@@ -53,11 +53,12 @@ pub(in crate::api::admin::v1) async fn explain(
         "component": wishes.component.id(),
         "model": identity.full_name(),
         "confidence": identity.confidence.name(),
-        "tools": offering.explain().map(|explanation| shape(&explanation)).collect::<Vec<_>>(),
+        "tools": offering.explain().map(|explanation| shape(&explanation, &wishes.locale)).collect::<Vec<_>>(),
     })))
 }
 
-fn shape(explanation: &Explanation<'_>) -> Value {
+fn shape(explanation: &Explanation<'_>, locale: &str) -> Value {
+    let display = explanation.tool.display(locale);
     let gates = explanation.verdicts.iter().map(|verdict| {
         json!({
             "gate": verdict.gate,
@@ -68,8 +69,8 @@ fn shape(explanation: &Explanation<'_>) -> Value {
     });
     json!({
         "id": explanation.tool.id(),
-        "name": explanation.tool.display.name,
-        "icon": explanation.tool.display.icon,
+        "name": display.name,
+        "icon": display.icon,
         "offered": explanation.offered,
         "headline": explanation.headline().map(reason),
         "gates": gates.collect::<Vec<_>>(),

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::summary;
+use crate::api::locale;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -16,8 +17,9 @@ pub(in crate::api::admin::v1) async fn list(
     headers: HeaderMap,
 ) -> Result<Json<Value>, ApiError> {
     app.authenticate(&headers).await?;
+    let locale = locale(&headers);
     let catalog = app.registry.catalog();
-    let tools: Vec<Value> = catalog.tools().iter().map(|tool| summary(tool)).collect();
+    let tools: Vec<Value> = catalog.tools().iter().map(|tool| summary(tool, &locale)).collect();
     let problems: Vec<String> = app.definition_problems.iter().map(ToString::to_string).collect();
     Ok(Json(json!({"tools": tools, "problems": problems})))
 }

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::summary;
-use crate::api::Path;
+use crate::api::{Path, locale};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -21,18 +21,24 @@ pub(in crate::api::admin::v1) async fn show(
     let catalog = app.registry.catalog();
     let tool = catalog.by_id(&id).ok_or_else(|| ApiError::not_found("tool", &id))?;
     let definition = &tool.definition;
+    let locale = locale(&headers);
     let settings = definition.settings_schema.fields.iter().map(|field| {
+        let texts = tool.setting_texts(&field.name, &locale);
         json!({
             "name": field.name,
             "type": field.kind.name(),
-            "title": field.title,
-            "description": field.description,
+            "label": texts.label,
+            "help": texts.help,
+            "choices": field.choices,
             "default": field.default,
+            "minimum": field.minimum,
+            "maximum": field.maximum,
+            "format": field.format,
             "secret": field.secret,
             "required": field.required,
         })
     });
-    let mut shape = summary(tool);
+    let mut shape = summary(tool, &locale);
     shape["description_for_llm"] = json!(definition.function.description);
     shape["instructions"] = json!(definition.system_prompt_instructions);
     shape["parameters"] = definition.function.parameters.clone();

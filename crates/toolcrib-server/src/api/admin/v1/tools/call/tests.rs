@@ -16,8 +16,21 @@ use crate::assemble::Installation;
 use crate::config::Config;
 use crate::environment::Environment;
 
-const DEFINITION: &str =
-    include_str!("../../../../../../../toolcrib-tools/src/builtin/calculate/definition.json");
+const DEFINITION: &str = r#"{
+  "schemaVersion": 1,
+  "id": "calculate",
+  "implementationKey": "calculate",
+  "function": {
+    "name": "calculate",
+    "descriptionForLLM": "Evaluates an expression. Use it for every calculation.",
+    "parameters": {
+      "type": "object",
+      "properties": { "expression": { "type": "string", "description": "For example 2^64 - 1." } },
+      "required": ["expression"],
+      "additionalProperties": false
+    }
+  }
+}"#;
 
 /// A tool that never ends by itself.
 struct Endless {
@@ -30,7 +43,7 @@ impl Tool for Endless {
         "calculate"
     }
 
-    fn display(&self) -> Display {
+    fn display(&self, _locale: &str) -> Display {
         Display { name: "Endless".into(), description: String::new(), icon: String::new() }
     }
 
