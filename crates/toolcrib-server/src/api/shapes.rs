@@ -8,6 +8,8 @@ use toolcrib_runtime::offering::approval::ApprovalRequest;
 use toolcrib_runtime::run::{Incomplete, Pause, RunEvent};
 use toolcrib_runtime::tool::{LibraryItem, Source};
 
+use crate::error::ApiError;
+
 /// A source.
 pub(crate) fn source(source: &Source) -> Value {
     json!({
@@ -47,6 +49,26 @@ pub(crate) fn trace(trace: &Trace) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
         _ => Map::new(),
+    }
+}
+
+/// Any event, whole: for clients that follow a run without a dialect.
+pub(crate) fn whole_event(event: &RunEvent) -> Value {
+    match event {
+        RunEvent::Text(text) => json!({"type": "text", "text": text}),
+        RunEvent::Reasoning(text) => json!({"type": "reasoning", "text": text}),
+        RunEvent::ClientCallProgress { position, id, name, arguments_delta } => json!({
+            "type": "client_call_progress",
+            "position": position,
+            "id": id,
+            "name": name,
+            "arguments_delta": arguments_delta,
+        }),
+        RunEvent::Failed(error) => {
+            let envelope = ApiError::from((**error).clone()).envelope();
+            json!({"type": "failed", "error": envelope["error"]})
+        }
+        other => self::event(other, None).unwrap_or_else(|| json!({"type": "unknown"})),
     }
 }
 

@@ -7,9 +7,11 @@ use axum::routing::{delete, get, post};
 
 use crate::app::App;
 
+mod approvals;
 mod assistants;
 mod conversations;
 mod keys;
+mod lines;
 mod page;
 mod runs;
 mod status;
@@ -26,9 +28,14 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/api/v1/assistants/{id}", get(assistants::show::show))
         .route("/api/v1/conversations", get(conversations::list::list))
         .route("/api/v1/conversations/{id}", get(conversations::show::show))
+        .route("/api/v1/conversations/{id}/traces", get(conversations::traces::list))
         .route("/api/v1/runs", get(runs::list::list))
         .route("/api/v1/runs/{id}", get(runs::show::show))
         .route("/api/v1/runs/{id}/traces", get(runs::traces::list))
+        .route("/api/v1/runs/{id}/events", get(runs::events::follow))
+        .route("/api/v1/runs/{id}/cancel", post(runs::cancel::cancel))
+        .route("/api/v1/approvals", get(approvals::list::list))
+        .route("/api/v1/approvals/{id}", get(approvals::show::show).post(approvals::answer::answer))
         .route("/api/v1/keys", get(keys::list::list).post(keys::create::create))
         .route("/api/v1/keys/{id}", delete(keys::revoke::revoke))
 }

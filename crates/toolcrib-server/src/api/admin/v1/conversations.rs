@@ -2,3 +2,4 @@
 
 pub(super) mod list;
 pub(super) mod show;
+pub(super) mod traces;

@@ -1,5 +1,7 @@
 //! Runs and the traces of their calls.
 
+pub(super) mod cancel;
+pub(super) mod events;
 pub(super) mod list;
 pub(super) mod show;
 pub(super) mod traces;
