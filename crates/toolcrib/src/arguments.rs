@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{ask, call, check, doctor, keys, schema, serve, tools};
+use crate::commands::{ask, assistants, call, check, doctor, keys, schema, serve, tools};
 
 /// Governed tools for language models: one program that offers, guards, runs and records what models may call.
 #[derive(Debug, Parser)]
@@ -48,11 +48,13 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     /// Ask a question and watch the answer, the tool calls and the sources
     Ask(ask::Ask),
+    /// List assistants, or show what one asks for
+    Assistants(assistants::Assistants),
     /// List tools, show one, or explain why each is offered or not
     Tools(tools::Tools),
     /// Run one tool without a model, through the same gates
     Call(call::Call),
-    /// Check tool definition files
+    /// Check definitions of tools and files of assistants
     Check(check::Check),
     /// List, make and revoke API keys
     Keys(keys::Keys),

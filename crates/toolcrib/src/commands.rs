@@ -6,6 +6,7 @@ use crate::arguments::{Arguments, Command};
 use crate::place::Place;
 
 pub(crate) mod ask;
+pub(crate) mod assistants;
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod doctor;
@@ -21,9 +22,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command.unwrap_or_else(|| Command::Serve(serve::Serve::default())) {
         Command::Serve(command) => command.run(&place, json).await,
         Command::Ask(command) => command.run(&place, json).await,
+        Command::Assistants(command) => command.run(&place, json).await,
         Command::Tools(command) => command.run(&place, json).await,
         Command::Call(command) => command.run(&place, json).await,
-        Command::Check(command) => command.run(json),
+        Command::Check(command) => command.run(&place, json),
         Command::Keys(command) => command.run(&place, json).await,
         Command::Doctor(command) => command.run(&place, json).await,
         Command::Schema(command) => Ok(command.run()),

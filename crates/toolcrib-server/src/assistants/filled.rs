@@ -170,11 +170,10 @@ fn unused(name: &str, text: &str) -> String {
 }
 
 fn put_between(parts: &mut Vec<Part>, name: &str) {
-    match parts.as_mut_slice() {
-        [Part::Text(text)] => *text = format!("<{name}>\n{text}\n</{name}>"),
-        _ => {
-            parts.insert(0, Part::Text(format!("<{name}>")));
-            parts.push(Part::Text(format!("</{name}>")));
-        }
+    if let [Part::Text(text)] = parts.as_mut_slice() {
+        *text = format!("<{name}>\n{text}\n</{name}>");
+    } else {
+        parts.insert(0, Part::Text(format!("<{name}>")));
+        parts.push(Part::Text(format!("</{name}>")));
     }
 }

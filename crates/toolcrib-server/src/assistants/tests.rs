@@ -399,3 +399,13 @@ fn a_user_text_that_cannot_be_worked_on_is_told() {
         "the user message has 31 characters; minutes_assistant takes at most 30"
     );
 }
+
+#[test]
+fn the_example_of_the_documentation_can_be_used() {
+    let page = include_str!("../../../../docs/assistants.md");
+    let example = page.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```\n"));
+    let (example, _) = example.expect("an example");
+    let assistant = Arc::new(read(&file("minutes_assistant", example)).expect("valid"));
+    let prompt = filled(&assistant, json!({"participants": "Ada"})).expect("valid").prompt(Some("notes"));
+    assert!(prompt.ends_with("Length: results only.\nParticipants: Ada"), "{prompt}");
+}

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use clap::Args;
 use futures_util::StreamExt as _;
 use http::Method;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolcrib_server::client::{ClientError, Connection};
 
 mod answer;
 mod question;
 
+use super::assistants::assistant_id;
 use crate::interrupt::with_connection;
 use crate::output;
 use crate::place::Place;
@@ -22,6 +23,8 @@ use answer::Answer;
     after_help = "What is piped in is added behind the question: toolcrib ask \"Summarize this\" < report.txt\n\
 When nothing comes for 3 seconds, the question is asked without it, for a pipe may stay open that nobody writes to. \
 A - at the end waits for as long as it takes: slow-command | toolcrib ask \"Summarize this\" -\n\n\
+With an assistant, the question is the text that it works on: toolcrib ask --assistant translation \
+--input target_language=German \"Good morning\"\n\n\
 Exit code 0: answered. 1: failed. 130: interrupted; the run is stopped and written down as cancelled."
 )]
 pub(crate) struct Ask {
@@ -33,13 +36,30 @@ pub(crate) struct Ask {
     /// Tools that may be used: ids separated by commas, or `none`
     #[arg(long, value_name = "IDS", default_value = "default")]
     tools: String,
+    /// Let this assistant answer; `toolcrib assistants` lists them, and `_assistant` may be left out
+    #[arg(short, long, value_name = "ID")]
+    assistant: Option<String>,
+    /// The value of an input of the assistant, as often as needed; `toolcrib assistants show ID` tells which there are
+    #[arg(short, long, value_name = "INPUT=VALUE", requires = "assistant", value_parser = input)]
+    input: Vec<(String, String)>,
+}
+
+/// Where the run happens, and what an assistant is given.
+struct Component {
+    id: String,
+    inputs: Option<Map<String, Value>>,
 }
 
 impl Ask {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        let inputs = inputs(&self.input)?;
         let prompt = question::read(&self.prompt)?;
         with_connection(place, async |connection| {
-            self.answer(connection, place.component(), &prompt, json).await
+            let component = match &self.assistant {
+                Some(name) => Component { id: assistant_id(connection, name).await?, inputs: Some(inputs) },
+                None => Component { id: place.component().to_owned(), inputs: None },
+            };
+            self.answer(connection, &component, &prompt, json).await
         })
         .await
     }
@@ -47,17 +67,20 @@ impl Ask {
     async fn answer(
         &self,
         connection: &Connection,
-        component: &str,
+        component: &Component,
         prompt: &str,
         quiet: bool,
     ) -> anyhow::Result<ExitCode> {
-        let body = json!({
+        let mut body = json!({
             "model": self.model,
             "stream": true,
             "stream_options": {"include_usage": true},
             "messages": [{"role": "user", "content": prompt}],
-            "toolcrib": {"component": component, "events": true, "tools": self.tools},
+            "toolcrib": {"component": component.id, "events": true, "tools": self.tools},
         });
+        if let Some(inputs) = &component.inputs {
+            body["toolcrib"]["inputs"] = json!(inputs);
+        }
         let reply = connection.send(Method::POST, "/v1/chat/completions", &[], Some(&body)).await?;
         let mut events = reply.events();
         let mut answer = Answer::new(quiet);
@@ -74,4 +97,19 @@ impl Ask {
         answer.finish();
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn input(text: &str) -> Result<(String, String), String> {
+    let (id, value) = text.split_once('=').ok_or("write INPUT=VALUE, for example target_language=German")?;
+    Ok((id.trim().to_owned(), value.to_owned()))
+}
+
+fn inputs(given: &[(String, String)]) -> anyhow::Result<Map<String, Value>> {
+    let mut inputs = Map::new();
+    for (id, value) in given {
+        if inputs.insert(id.clone(), Value::from(value.as_str())).is_some() {
+            anyhow::bail!("the input {id:?} has two values; give it once");
+        }
+    }
+    Ok(inputs)
 }

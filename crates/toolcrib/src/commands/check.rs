@@ -1,4 +1,4 @@
-//! `toolcrib check`: validates definition files.
+//! `toolcrib check`: validates definitions of tools and files of assistants.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,12 +7,15 @@ use clap::{Args, ValueEnum};
 use toolcrib_server::check::{CheckReport, check};
 
 use crate::output::{self, BAD, GOOD, STRONG, WARN, clean, counted, styled};
+use crate::place::Place;
 
-/// Check tool definition files.
+/// Check definitions of tools and files of assistants.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 0: usable, perhaps with warnings. 1: a definition would be left out.")]
+#[command(
+    after_help = "Exit code 0: usable, perhaps with warnings. 1: a tool or an assistant would be left out."
+)]
 pub(crate) struct Check {
-    /// Files, or folders of .json files
+    /// Definitions (.json), assistants (.toml), or folders of them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// How to print the findings
@@ -29,8 +32,10 @@ enum Format {
 }
 
 impl Check {
-    pub(crate) fn run(self, json: bool) -> anyhow::Result<ExitCode> {
-        let report = check(&self.paths)?;
+    pub(crate) fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        // Definitions may name assistants of the installation; without one, those that are built in.
+        let data = place.data().ok();
+        let report = check(&self.paths, data.as_deref())?;
         if json || self.format == Format::Json {
             output::json(&report.to_json());
         } else {

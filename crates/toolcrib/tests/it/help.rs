@@ -4,10 +4,13 @@ use crate::harness::{ended, program};
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 17] = [
         &[],
         &["serve"],
         &["ask"],
+        &["assistants"],
+        &["assistants", "list"],
+        &["assistants", "show"],
         &["tools"],
         &["tools", "list"],
         &["tools", "show"],
@@ -36,7 +39,10 @@ fn every_command_has_its_help_held() {
     let commands =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["serve", "ask", "tools", "call", "check", "keys", "doctor", "schema", "help"]);
+    assert_eq!(
+        names,
+        ["serve", "ask", "assistants", "tools", "call", "check", "keys", "doctor", "schema", "help"]
+    );
 }
 
 #[test]
