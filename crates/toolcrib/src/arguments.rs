@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{ask, assistants, call, check, doctor, keys, schema, serve, tools};
+use crate::commands::{approvals, ask, assistants, call, check, doctor, keys, runs, schema, serve, tools};
 
 /// Governed tools for language models: one program that offers, guards, runs and records what models may call.
 #[derive(Debug, Parser)]
@@ -52,6 +52,12 @@ pub(crate) enum Command {
     Assistants(assistants::Assistants),
     /// List tools, show one, or explain why each is offered or not
     Tools(tools::Tools),
+    /// Explain why each tool is offered or not; the same as `tools explain`
+    Explain(tools::Explain),
+    /// List calls that wait for a person, or answer one
+    Approvals(approvals::Approvals),
+    /// List runs, show one with the traces of its calls, or stop it
+    Runs(runs::Runs),
     /// Run one tool without a model, through the same gates
     Call(call::Call),
     /// Check definitions of tools and files of assistants

@@ -1,7 +1,7 @@
 //! The Toolcrib program.
 //!
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed or found faults,
-//! 2 wrong usage, 130 interrupted.
+//! 2 wrong usage, 3 waits for an approval, 130 interrupted.
 
 use std::process::ExitCode;
 
@@ -10,10 +10,12 @@ use clap::Parser;
 
 mod arguments;
 mod commands;
+mod follow;
 mod interrupt;
 mod logging;
 mod output;
 mod place;
+mod question;
 
 use arguments::{Arguments, Command};
 

@@ -8,14 +8,19 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use toolcrib_server::client::{ClientError, Connection};
 
-mod answer;
+pub(crate) mod answer;
 mod question;
 
 use super::assistants::assistant_id;
+use crate::follow::{self, allow_once, follow};
 use crate::interrupt::with_connection;
-use crate::output;
+use crate::output::{self, text_of};
 use crate::place::Place;
+use crate::question as approval;
 use answer::Answer;
+
+/// The exit code of a question whose run waits for an approval.
+const WAITING: u8 = 3;
 
 /// Ask a question.
 #[derive(Debug, Args)]
@@ -25,7 +30,7 @@ When nothing comes for 3 seconds, the question is asked without it, for a pipe m
 A - at the end waits for as long as it takes: slow-command | toolcrib ask \"Summarize this\" -\n\n\
 With an assistant, the question is the text that it works on: toolcrib ask --assistant translation \
 --input target_language=German \"Good morning\"\n\n\
-Exit code 0: answered. 1: failed. 130: interrupted; the run is stopped and written down as cancelled."
+Exit code 0: answered. 1: failed. 3: waits for an approval that nobody here could give. 130: interrupted; the run is stopped and written down as cancelled."
 )]
 pub(crate) struct Ask {
     /// The question; standard input when there is none, or in addition when something is piped in
@@ -42,6 +47,9 @@ pub(crate) struct Ask {
     /// The value of an input of the assistant, as often as needed; `toolcrib assistants show ID` tells which there are
     #[arg(short, long, value_name = "INPUT=VALUE", requires = "assistant", value_parser = input)]
     input: Vec<(String, String)>,
+    /// Allow every call that asks for approval, this once each
+    #[arg(short, long)]
+    yes: bool,
 }
 
 /// Where the run happens, and what an assistant is given.
@@ -91,11 +99,55 @@ impl Ask {
                 return Ok(ExitCode::SUCCESS);
             }
         }
+        while let Some((run_id, waiting)) = answer.take_waiting() {
+            if !self.answer_approvals(connection, &waiting, quiet).await? {
+                return Ok(ExitCode::from(WAITING));
+            }
+            follow(connection, &run_id, |event| answer.take_event(event)).await?;
+        }
         if !answer.is_finished() {
             return Err(ClientError::Transport("the answer broke off before its end".to_owned()).into());
         }
-        answer.finish();
-        Ok(ExitCode::SUCCESS)
+        Ok(answer.end())
+    }
+
+    /// Answers the calls that wait; false when nobody is here to say.
+    async fn answer_approvals(
+        &self,
+        connection: &Connection,
+        waiting: &[Value],
+        quiet: bool,
+    ) -> anyhow::Result<bool> {
+        for request in waiting {
+            let id = text_of(&request["id"]);
+            if !quiet || !self.yes {
+                approval::show(request);
+            }
+            loop {
+                let given = if self.yes {
+                    Some(allow_once())
+                } else if approval::can_ask() {
+                    approval::ask()
+                } else {
+                    None
+                };
+                let Some(given) = given else {
+                    output::note(format!("The run waits. Answer with: toolcrib approvals answer {id} allow"));
+                    return Ok(false);
+                };
+                match follow::answer(connection, &id, &given).await {
+                    // Edited arguments that do not fit: once more.
+                    Err(ClientError::Refused { status: 400, message, .. }) if !self.yes => {
+                        output::note(message)
+                    }
+                    answered => {
+                        answered?;
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 }
 

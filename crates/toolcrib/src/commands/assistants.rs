@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::Value;
 use toolcrib_server::client::Connection;
 
-use super::tools::encoded;
+use super::encoded;
 use crate::interrupt::with_connection;
 use crate::output::{self, BAD, FAINT, STRONG, column, styled, text_of};
 use crate::place::Place;

@@ -7,11 +7,13 @@ use anyhow::Context as _;
 use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
+use toolcrib_server::client::ClientError;
 
-use super::tools::encoded;
+use super::encoded;
 use crate::interrupt::with_connection;
 use crate::output::{self, BAD, GOOD, WARN, styled, text_of};
 use crate::place::Place;
+use crate::question;
 
 /// Run one tool without a model, through the same gates.
 #[derive(Debug, Args)]
@@ -31,11 +33,17 @@ pub(crate) struct Call {
     /// Print the whole trace instead of the result
     #[arg(long)]
     trace: bool,
+    /// Run the call even if it asks for approval
+    #[arg(short, long)]
+    yes: bool,
 }
 
 impl Call {
     pub(crate) async fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
         let mut body = json!({"arguments": self.arguments});
+        if self.yes {
+            body["approved"] = Value::Bool(true);
+        }
         if let Some(path) = &self.settings {
             let text =
                 std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
@@ -44,7 +52,20 @@ impl Call {
         }
         let path = format!("/api/v1/tools/{}/call", encoded(&self.id));
         with_connection(place, async |connection| {
-            let trace = connection.json(Method::POST, &path, Some(&body)).await?;
+            let trace = match connection.json(Method::POST, &path, Some(&body)).await {
+                // Whoever calls a tool by hand sees its arguments: agreeing is all that is left.
+                Err(ClientError::Refused { code, message, .. })
+                    if code == "requires_approval" && !self.yes && question::can_ask() =>
+                {
+                    output::note(output::clean(&message));
+                    if !question::agreed() {
+                        return Ok(ExitCode::FAILURE);
+                    }
+                    body["approved"] = Value::Bool(true);
+                    connection.json(Method::POST, &path, Some(&body)).await?
+                }
+                answered => answered?,
+            };
             if json || self.trace {
                 output::json(&trace);
             } else {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib_server::client::{ClientError, Connection};
 
-use super::tools::encoded;
+use super::encoded;
 use crate::interrupt::with_connection;
 use crate::output::{self, FAINT, STRONG, column, styled, text_of};
 use crate::place::Place;

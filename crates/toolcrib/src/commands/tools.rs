@@ -1,6 +1,5 @@
 //! `toolcrib tools`: what there is, and why it is offered or not.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -8,6 +7,7 @@ use http::Method;
 use serde_json::Value;
 use toolcrib_server::client::Connection;
 
+use super::encoded;
 use crate::interrupt::with_connection;
 use crate::output::{self, BAD, FAINT, GOOD, STRONG, column, styled, text_of};
 use crate::place::Place;
@@ -33,7 +33,7 @@ enum Which {
 }
 
 #[derive(Debug, Args)]
-struct Explain {
+pub(crate) struct Explain {
     /// Only this tool, with the verdict of every gate
     id: Option<String>,
     /// Where the run would happen: chat, api, mcp, cli or an assistant [default: cli, or api with --server]
@@ -83,6 +83,10 @@ async fn show(connection: &Connection, id: &str) -> anyhow::Result<ExitCode> {
 }
 
 impl Explain {
+    pub(crate) async fn run_alone(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
+        with_connection(place, async |connection| self.run(connection, place.component(), json).await).await
+    }
+
     async fn run(self, connection: &Connection, component: &str, json: bool) -> anyhow::Result<ExitCode> {
         let component = self.component.as_deref().unwrap_or(component);
         let path = format!(
@@ -142,16 +146,4 @@ fn show_gates(tool: &Value) {
         let text = if passed { text_of(&gate["passes_when"]) } else { text_of(&gate["reason"]["message"]) };
         output::line(format!("  {:>2} {mark} {:<13} {text}", index + 1, text_of(&gate["gate"])));
     }
-}
-
-/// Percent-encodes for a path segment or a query value (RFC 3986, unreserved characters stay).
-pub(super) fn encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-        out
-    })
 }

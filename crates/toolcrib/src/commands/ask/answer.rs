@@ -1,9 +1,12 @@
 //! What comes of an answer, and how it looks while it comes.
 
+use std::process::ExitCode;
+
 use serde_json::{Value, json};
 use toolcrib_server::client::ClientError;
 
 use crate::output::{self, BAD, FAINT, GOOD, STRONG, WARN, clean, styled, text_of};
+use crate::question;
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +18,7 @@ const RESULT_COLUMNS: usize = 100;
 
 /// What has come of the answer.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// Nothing is shown before the end.
     quiet: bool,
     text: String,
@@ -26,10 +29,12 @@ pub(super) struct Answer {
     model: Value,
     /// A call was shown and no text since.
     after_call: bool,
+    /// The calls that wait, when the run does.
+    waiting: Option<Vec<Value>>,
 }
 
 impl Answer {
-    pub(super) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         Self { quiet, ..Self::default() }
     }
 
@@ -38,14 +43,8 @@ impl Answer {
     /// # Errors
     /// The stream says that the answer failed.
     pub(super) fn take(&mut self, chunk: &Value) -> Result<(), ClientError> {
-        if let Some(error) = chunk.get("error") {
-            let text = |field: &str| error[field].as_str().map(str::to_owned);
-            return Err(ClientError::Refused {
-                status: 200,
-                code: text("code").unwrap_or_default(),
-                message: text("message").unwrap_or_else(|| "the answer broke off".to_owned()),
-                hint: text("hint"),
-            });
+        if chunk.get("error").is_some() {
+            return Err(failed(chunk));
         }
         if let Some(model) = chunk.get("model") {
             self.model = model.clone();
@@ -54,14 +53,36 @@ impl Answer {
             self.usage = usage.clone();
         }
         if let Some(text) = chunk["choices"][0]["delta"]["content"].as_str() {
-            self.text.push_str(text);
-            let shown = self.shown(text);
-            if !self.quiet {
-                output::text(&shown);
-            }
+            self.take_text(text);
         }
-        self.take_event(&chunk["toolcrib"]);
-        Ok(())
+        self.take_event(&chunk["toolcrib"])
+    }
+
+    /// The run and its calls that wait, when it does; taken once.
+    pub(super) fn take_waiting(&mut self) -> Option<(String, Vec<Value>)> {
+        let waiting = self.waiting.take()?;
+        Some((text_of(&self.run_id).into_owned(), waiting))
+    }
+
+    /// Shows the end, and says with which code the program ends.
+    pub(crate) fn end(&mut self) -> ExitCode {
+        if let Some(waiting) = &self.waiting {
+            for request in waiting {
+                question::show(request);
+            }
+            output::note("The run waits again; `toolcrib approvals` lists what for.");
+            return ExitCode::from(super::WAITING);
+        }
+        self.finish();
+        ExitCode::SUCCESS
+    }
+
+    fn take_text(&mut self, text: &str) {
+        self.text.push_str(text);
+        let shown = self.shown(text);
+        if !self.quiet {
+            output::text(&shown);
+        }
     }
 
     /// True when the stream has told how the answer ended.
@@ -98,7 +119,11 @@ impl Answer {
         clean(text).into_owned()
     }
 
-    fn take_event(&mut self, event: &Value) {
+    /// Takes an event of the run and shows what is in it.
+    ///
+    /// # Errors
+    /// The event says that the run failed.
+    pub(crate) fn take_event(&mut self, event: &Value) -> Result<(), ClientError> {
         match event["type"].as_str() {
             Some("run_started") => self.run_id = event["run_id"].clone(),
             Some("call_started") => {
@@ -117,9 +142,15 @@ impl Answer {
                 }
                 self.calls.push(event.clone());
             }
+            Some("text") => self.take_text(event["text"].as_str().unwrap_or_default()),
+            Some("paused") => {
+                self.waiting = Some(event["requires_approval"].as_array().cloned().unwrap_or_default());
+            }
             Some("finished") => self.last = event.clone(),
+            Some("failed") => return Err(failed(event)),
             _ => {}
         }
+        Ok(())
     }
 
     fn to_json(&self) -> Value {
@@ -132,6 +163,19 @@ impl Answer {
             "incomplete": self.last["incomplete"],
             "usage": self.usage,
         })
+    }
+}
+
+/// What an error within a stream says.
+fn failed(event: &Value) -> ClientError {
+    let error = &event["error"];
+    let text = |field: &str| error[field].as_str().map(str::to_owned);
+    let reason = event["reason"].as_str().map(str::to_owned);
+    ClientError::Refused {
+        status: 200,
+        code: text("code").unwrap_or_default(),
+        message: text("message").or(reason).unwrap_or_else(|| "the answer broke off".to_owned()),
+        hint: text("hint"),
     }
 }
 
