@@ -26,6 +26,6 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Check(command) => command.run(json),
         Command::Keys(command) => command.run(&place, json).await,
         Command::Doctor(command) => command.run(&place, json).await,
-        Command::Schema(command) => Ok(command.run()),
+        Command::Schema(command) => command.run(),
     }
 }

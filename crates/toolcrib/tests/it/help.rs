@@ -61,6 +61,10 @@ fn wrong_usage_is_told_with_code_2() {
 fn commands_that_need_no_place_work_without_a_home() {
     let errors = ended(program(&["schema", "errors"]).output().unwrap()).with_code(0);
     assert!(errors.out.starts_with("# "), "{}", errors.out);
+    let page = ended(program(&["schema", "tool-page", "calculate"]).output().unwrap()).with_code(0);
+    assert!(page.out.starts_with("# 🧮 Calculator\n"), "{}", page.out);
+    let unknown = ended(program(&["schema", "tool-page", "dice"]).output().unwrap()).with_code(1);
+    assert!(unknown.err.contains("\"dice\"; there are calculate, get_current_time"), "{}", unknown.err);
     let missing = ended(program(&["check", "/no/such/file.json"]).output().unwrap()).with_code(1);
     assert!(missing.err.contains("/no/such/file.json"), "{}", missing.err);
     let lost = ended(program(&["tools"]).output().unwrap()).with_code(1);
