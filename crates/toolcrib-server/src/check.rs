@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use toolcrib_tools::builtin::builtin;
 
 const READABLE: &str = "a definition is a file that can be read";
 const UTF_8: &str = "a definition is JSON in UTF-8 (RFC 8259, section 8.1)";
@@ -69,6 +71,21 @@ pub fn check(paths: &[PathBuf]) -> Result<CheckReport, CheckError> {
     problems.extend(together);
     problems.sort_by(|left, right| left.file.cmp(&right.file).then(right.severity.cmp(&left.severity)));
     Ok(CheckReport { files, problems })
+}
+
+/// Checks the definitions of the tools that are compiled in, each with its implementation.
+///
+/// # Errors
+/// The egress that tools are built with cannot be set up.
+pub fn check_built_in() -> Result<CheckReport, EgressSetupError> {
+    let all = builtin(&Egress::new(EgressSettings::default())?);
+    let (_, mut problems) = Catalog::build(&all.definitions, &all.implementations);
+    for file in &all.definitions {
+        if let Ok(definition) = Definition::read(&file.text, &file.file) {
+            problems.extend(lint(&definition, &file.file));
+        }
+    }
+    Ok(CheckReport { files: all.definitions.into_iter().map(|file| file.file.into()).collect(), problems })
 }
 
 fn definitions_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {

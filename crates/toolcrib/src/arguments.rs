@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{ask, call, check, doctor, keys, schema, serve, tools};
+use crate::commands::{ask, call, check, doctor, keys, new_tool, schema, serve, tools};
 
 /// Governed tools for language models: one program that offers, guards, runs and records what models may call.
 #[derive(Debug, Parser)]
@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Call(call::Call),
     /// Check tool definition files
     Check(check::Check),
+    /// Begin a tool of your own, in a checkout of the project
+    NewTool(new_tool::NewTool),
     /// List, make and revoke API keys
     Keys(keys::Keys),
     /// Look at everything that the installation depends on

@@ -10,6 +10,7 @@ pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod keys;
+pub(crate) mod new_tool;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod tools;
@@ -24,6 +25,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Tools(command) => command.run(&place, json).await,
         Command::Call(command) => command.run(&place, json).await,
         Command::Check(command) => command.run(json),
+        Command::NewTool(command) => command.run(json),
         Command::Keys(command) => command.run(&place, json).await,
         Command::Doctor(command) => command.run(&place, json).await,
         Command::Schema(command) => command.run(),

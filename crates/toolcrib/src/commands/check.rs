@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use toolcrib_server::check::{CheckReport, check};
+use toolcrib_server::check::{CheckReport, check, check_built_in};
 
 use crate::output::{self, BAD, GOOD, STRONG, WARN, clean, counted, styled};
 
@@ -13,8 +13,11 @@ use crate::output::{self, BAD, GOOD, STRONG, WARN, clean, counted, styled};
 #[command(after_help = "Exit code 0: usable, perhaps with warnings. 1: a definition would be left out.")]
 pub(crate) struct Check {
     /// Files, or folders of .json files
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "built_in", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Check the tools that are compiled in
+    #[arg(long, conflicts_with = "paths")]
+    built_in: bool,
     /// How to print the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -30,7 +33,7 @@ enum Format {
 
 impl Check {
     pub(crate) fn run(self, json: bool) -> anyhow::Result<ExitCode> {
-        let report = check(&self.paths)?;
+        let report = if self.built_in { check_built_in()? } else { check(&self.paths)? };
         if json || self.format == Format::Json {
             output::json(&report.to_json());
         } else {

@@ -4,7 +4,7 @@ use crate::harness::{ended, program};
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 15] = [
         &[],
         &["serve"],
         &["ask"],
@@ -14,6 +14,7 @@ fn help() {
         &["tools", "explain"],
         &["call"],
         &["check"],
+        &["new-tool"],
         &["keys"],
         &["keys", "list"],
         &["keys", "create"],
@@ -36,18 +37,23 @@ fn every_command_has_its_help_held() {
     let commands =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["serve", "ask", "tools", "call", "check", "keys", "doctor", "schema", "help"]);
+    assert_eq!(
+        names,
+        ["serve", "ask", "tools", "call", "check", "new-tool", "keys", "doctor", "schema", "help"]
+    );
 }
 
 #[test]
 fn wrong_usage_is_told_with_code_2() {
-    let wrong: [(&[&str], &str); 7] = [
+    let wrong: [(&[&str], &str); 9] = [
         (&["aks"], "unrecognized subcommand 'aks'"),
         (&["tools", "remove"], "unrecognized subcommand 'remove'"),
         (&["check"], "<PATH>..."),
         (&["call"], "<ID>"),
         (&["serve", "--listen", "nowhere"], "invalid value 'nowhere'"),
         (&["check", "--format", "xml", "a"], "possible values: text, json"),
+        (&["new-tool", "dice", "--kind", "cobol"], "possible values: rust"),
+        (&["check", "--built-in", "a"], "cannot be used with"),
         (&["doctor", "--colour"], "unexpected argument '--colour'"),
     ];
     for (arguments, message) in wrong {
@@ -65,6 +71,13 @@ fn commands_that_need_no_place_work_without_a_home() {
     assert!(page.out.starts_with("# 🧮 Calculator\n"), "{}", page.out);
     let unknown = ended(program(&["schema", "tool-page", "dice"]).output().unwrap()).with_code(1);
     assert!(unknown.err.contains("\"dice\"; there are calculate, get_current_time"), "{}", unknown.err);
+    let built_in = ended(program(&["check", "--built-in"]).output().unwrap()).with_code(0);
+    assert!(
+        built_in.out.is_empty() && built_in.err.ends_with("files, 0 errors, 0 warnings\n"),
+        "{built_in:?}"
+    );
+    let nowhere = ended(program(&["new-tool", "dice"]).current_dir("/").output().unwrap()).with_code(1);
+    assert!(nowhere.err.starts_with("error: there is no checkout of the project in / "), "{nowhere:?}");
     let missing = ended(program(&["check", "/no/such/file.json"]).output().unwrap()).with_code(1);
     assert!(missing.err.contains("/no/such/file.json"), "{}", missing.err);
     let lost = ended(program(&["tools"]).output().unwrap()).with_code(1);
