@@ -6,9 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use toolcrib_runtime::caller::{Component, Components};
+use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use toolcrib_tools::builtin::builtin;
 
 use crate::assistants::{self, Assistants};
 
@@ -99,6 +101,21 @@ fn check_definitions(paths: &[&PathBuf], components: &Components) -> Vec<Problem
     let (_, together) = Catalog::build(&texts, &stand_ins, components);
     problems.extend(together);
     problems
+}
+
+/// Checks the definitions of the tools that are compiled in, each with its implementation.
+///
+/// # Errors
+/// The egress that tools are built with cannot be set up.
+pub fn check_built_in() -> Result<CheckReport, EgressSetupError> {
+    let all = builtin(&Egress::new(EgressSettings::default())?);
+    let (_, mut problems) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
+    for file in &all.definitions {
+        if let Ok(definition) = Definition::read(&file.text, &file.file, &Components::default()) {
+            problems.extend(lint(&definition, &file.file));
+        }
+    }
+    Ok(CheckReport { files: all.definitions.into_iter().map(|file| file.file.into()).collect(), problems })
 }
 
 fn files_in(path: &Path) -> Result<Vec<PathBuf>, CheckError> {

@@ -32,3 +32,4 @@ pub mod client;
 pub mod doctor;
 mod ids;
 pub mod instance;
+pub mod reference;

@@ -4,3 +4,4 @@
 //! the outside only through `toolcrib-egress`, and knows the time only from the call's context.
 
 pub mod builtin;
+pub mod page;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{approvals, ask, assistants, call, check, doctor, keys, runs, schema, serve, tools};
+use crate::commands::{
+    approvals, ask, assistants, call, check, doctor, keys, new_tool, runs, schema, serve, tools,
+};
 
 /// Governed tools for language models: one program that offers, guards, runs and records what models may call.
 #[derive(Debug, Parser)]
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Call(call::Call),
     /// Check definitions of tools and files of assistants
     Check(check::Check),
+    /// Begin a tool of your own, in a checkout of the project
+    NewTool(new_tool::NewTool),
     /// List, make and revoke API keys
     Keys(keys::Keys),
     /// Look at everything that the installation depends on

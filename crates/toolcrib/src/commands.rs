@@ -13,6 +13,7 @@ pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod keys;
+pub(crate) mod new_tool;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod serve;
@@ -32,9 +33,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Runs(command) => command.run(&place, json).await,
         Command::Call(command) => command.run(&place, json).await,
         Command::Check(command) => command.run(&place, json),
+        Command::NewTool(command) => command.run(json),
         Command::Keys(command) => command.run(&place, json).await,
         Command::Doctor(command) => command.run(&place, json).await,
-        Command::Schema(command) => Ok(command.run()),
+        Command::Schema(command) => command.run(),
     }
 }
 

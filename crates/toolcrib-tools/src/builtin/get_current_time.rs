@@ -2,6 +2,16 @@
 //!
 //! The moment comes from the call's context, the rules of time zones from the data compiled in: the answer does
 //! not depend on the machine's own zone or files.
+//!
+//! # Limits and errors
+//! - Names are understood in any letter case, as a city alone ("Tokyo"), as a common abbreviation ("CEST") and as an
+//!   offset ("UTC+2").
+//! - An unknown zone is an error that names the nearest known ones.
+//!
+//! # Example
+//! ```sh
+//! toolcrib call get_current_time '{"timezone": "Europe/Berlin"}'
+//! ```
 
 use std::time::Duration;
 

@@ -3,6 +3,19 @@
 //! What may be reached is decided by `toolcrib-egress` under the policy that [`settings`] derives from the
 //! administrator's list and the provider's confidence; nothing that a page or a model says takes part in that. No
 //! text of an error holds an address or the query of a URL.
+//!
+//! # Limits and errors
+//! - A page is fetched once per run and kept for 15 minutes; the parts of a long page come from the same copy.
+//! - Loopback, private, link-local and other addresses that are not public are blocked, after every redirect anew.
+//!   Private hosts of the setting are read for providers of HIGH confidence or trusted ones, and then the conversation
+//!   stays with such providers.
+//! - Five redirects are followed, never from https to http. User names and passwords in a URL are refused.
+//! - Statuses 4xx and 5xx, pages without content and documents that are no text are errors that say what to do.
+//!
+//! # Example
+//! ```sh
+//! toolcrib call read_web_page '{"url": "https://example.com", "include_outline": true}'
+//! ```
 
 use std::sync::Arc;
 

@@ -3,5 +3,6 @@
 
 mod definitions;
 mod page;
+mod pages;
 mod server_behaviours;
 mod url_guard;

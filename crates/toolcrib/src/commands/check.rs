@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use toolcrib_server::check::{CheckReport, check};
+use toolcrib_server::check::{CheckReport, check, check_built_in};
 
 use crate::output::{self, BAD, GOOD, STRONG, WARN, clean, counted, styled};
 use crate::place::Place;
@@ -16,8 +16,11 @@ use crate::place::Place;
 )]
 pub(crate) struct Check {
     /// Definitions (.json), assistants (.toml), or folders of them
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "built_in", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Check the tools that are compiled in
+    #[arg(long, conflicts_with = "paths")]
+    built_in: bool,
     /// How to print the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -35,7 +38,7 @@ impl Check {
     pub(crate) fn run(self, place: &Place, json: bool) -> anyhow::Result<ExitCode> {
         // Definitions may name assistants of the installation; without one, those that are built in.
         let data = place.data().ok();
-        let report = check(&self.paths, data.as_deref())?;
+        let report = if self.built_in { check_built_in()? } else { check(&self.paths, data.as_deref())? };
         if json || self.format == Format::Json {
             output::json(&report.to_json());
         } else {
