@@ -13,11 +13,13 @@ pub mod definition;
 mod error;
 mod output;
 mod settings;
+mod source;
 
 pub use context::{Progress, ToolContext};
 pub use error::ToolError;
 pub use output::{Content, Origin, Source, ToolOutput};
 pub use settings::{SettingProblem, SettingValue, Settings};
+pub use source::{ToolListing, ToolSource};
 
 /// An implementation behind an `implementationKey`.
 #[async_trait]

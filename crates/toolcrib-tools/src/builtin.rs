@@ -45,7 +45,7 @@ pub fn builtin(egress: &Egress) -> BuiltIn {
 impl BuiltIn {
     fn add(&mut self, name: &str, definition: &str, implementation: impl Tool + 'static) {
         let file = format!("builtin/{name}/definition.json");
-        self.definitions.push(DefinitionFile { file, text: definition.to_owned() });
+        self.definitions.push(DefinitionFile::built_in(file, definition));
         self.implementations.push(Arc::new(implementation));
     }
 }

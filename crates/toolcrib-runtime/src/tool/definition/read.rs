@@ -63,6 +63,7 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
         }
     };
     let function = fields.require("function", reader).and_then(|place| function(reader, &place));
+    let capability = fields.take("capability").and_then(|place| reader.filled_text(&place));
     let timeout =
         fields.take("timeoutSeconds").and_then(|place| reader.integer(&place, 1, MAX_TIMEOUT_SECONDS));
     let max_result =
@@ -78,11 +79,8 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Definition> {
             .take("systemPromptInstructions")
             .and_then(|place| reader.text(&place))
             .filter(|text| !text.trim().is_empty()),
-        capability: fields
-            .take("capability")
-            .and_then(|place| reader.filled_text(&place))
-            .or_else(|| id.clone())
-            .unwrap_or_default(),
+        capability_is_given: capability.is_some(),
+        capability: capability.or_else(|| id.clone()).unwrap_or_default(),
         contextual: flag(reader, fields.take("contextual"), false),
         annotations: annotations(reader, fields.take("annotations")),
         concurrency: fields
