@@ -10,11 +10,12 @@ use tokio_util::task::TaskTracker;
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_providers::client::ProviderSetupError;
 use toolcrib_runtime::clock::Clock;
-use toolcrib_runtime::registry::{Catalog, Registry};
+use toolcrib_runtime::registry::Registry;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
 use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
+use crate::api;
 use crate::app::App;
 use crate::auth::LocalAccess;
 use crate::config::Config;
@@ -24,8 +25,8 @@ use crate::error::ApiError;
 use crate::ids::{RandomnessError, random_id};
 use crate::models::Models;
 use crate::places::Places;
+use crate::sources::Sources;
 use crate::system_clock::SystemClock;
-use crate::{api, policy};
 
 /// An installation that is ready to serve.
 pub struct Installation {
@@ -97,25 +98,24 @@ impl Installation {
         }
         let egress = Egress::new(EgressSettings::default())?;
         let built_in = toolcrib_tools::builtin::builtin(&egress);
-        let (catalog, definition_problems) = Catalog::build(&built_in.definitions, &built_in.implementations);
-        for problem in &definition_problems {
-            tracing::error!(problem = %problem, "a definition was left out");
+        let sources = Arc::new(Sources::new(built_in, config.clone(), &data));
+        let registry = Registry::default();
+        let gathered = sources.gather(registry.catalog()).await;
+        for problem in &gathered.problems {
+            tracing::error!(problem = %problem, "a definition cannot be used");
         }
-        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog));
-        let unknown_tools = policy::unknown_tools(&config, &catalog);
-        for unknown in &unknown_tools {
+        for unknown in &gathered.unknown_tools {
             tracing::warn!("the configuration key {unknown}");
         }
-        let registry = Registry::default();
-        registry.publish(catalog);
+        registry.publish(gathered.catalog);
         let models = Models::find(&config, environment).await?;
         let places = Places::new(config.server.max_runs_per_user);
         let app = Arc::new(App {
             store,
             registry,
-            definition_problems,
-            unknown_tools,
-            policy,
+            definition_problems: ArcSwap::from_pointee(gathered.problems),
+            unknown_tools: ArcSwap::from_pointee(gathered.unknown_tools),
+            policy: ArcSwap::from_pointee(gathered.policy),
             models,
             limits: config.limits.limits(),
             clock,
@@ -126,6 +126,7 @@ impl Installation {
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
+        tokio::spawn(sources.follow(Arc::downgrade(&app)));
         let router = api::router(Arc::clone(&app));
         Ok(Self { app, router })
     }

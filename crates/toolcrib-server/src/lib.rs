@@ -10,6 +10,7 @@ mod app;
 pub mod assemble;
 mod models;
 mod policy;
+mod sources;
 mod system_clock;
 
 mod auth;

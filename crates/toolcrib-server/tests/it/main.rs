@@ -4,6 +4,7 @@
 
 mod calls;
 mod chat;
+mod folder;
 mod harness;
 mod http;
 mod keys;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/tools`: the catalog, and the problems of definitions that were left out.
+//! `GET /api/v1/tools`: the catalog, and the problems of definitions now.
 
 use std::sync::Arc;
 
@@ -18,6 +18,6 @@ pub(in crate::api::admin::v1) async fn list(
     app.authenticate(&headers).await?;
     let catalog = app.registry.catalog();
     let tools: Vec<Value> = catalog.tools().iter().map(|tool| summary(tool)).collect();
-    let problems: Vec<String> = app.definition_problems.iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = app.definition_problems.load().iter().map(ToString::to_string).collect();
     Ok(Json(json!({"tools": tools, "problems": problems})))
 }
