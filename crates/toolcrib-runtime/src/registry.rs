@@ -1,7 +1,8 @@
 //! Which tools exist: definitions paired with implementations, as immutable catalogs.
 //!
 //! A catalog never changes; a run keeps the one it began with. Its order is by id, so that the list of tools a
-//! model is sent is the same byte for byte from run to run, and providers' prompt caches hold.
+//! model is sent is the same byte for byte from run to run, and providers' prompt caches hold. A catalog is made
+//! from the one before: what did not change is taken over, and a file that broke keeps its last good version.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +12,16 @@ use arc_swap::ArcSwap;
 use crate::caller::Components;
 use crate::executor::arguments::ArgumentsSchema;
 use crate::model::ToolSpec;
-use crate::tool::definition::{Definition, Problem, Severity};
+use crate::tool::definition::{Definition, Problem};
 use crate::tool::{Display, Tool};
 
+mod build;
 mod display;
+mod file;
 #[cfg(test)]
 mod tests;
+
+pub use file::{DefinitionFile, Provenance, Unreadable};
 
 /// Holds the current catalog.
 #[derive(Default)]
@@ -42,17 +47,10 @@ pub struct RegisteredTool {
     pub display: Display,
     /// The tool as a model sees it.
     pub spec: Arc<ToolSpec>,
+    /// The file that the definition was read from, as it was then.
+    pub file: DefinitionFile,
     /// The compiled schema of the arguments.
     pub(crate) arguments: ArgumentsSchema,
-}
-
-/// A definition file that has not been read yet.
-#[derive(Debug, Clone)]
-pub struct DefinitionFile {
-    /// The file's name, for problems.
-    pub file: String,
-    /// Its text.
-    pub text: String,
 }
 
 impl Registry {
@@ -71,43 +69,29 @@ impl Catalog {
     /// Reads definitions, which may name these components, and pairs them with implementations.
     ///
     /// Nothing that is wrong with one definition takes another down: the tools that can be used are in the catalog,
-    /// and every problem is in the list.
+    /// and every problem is in the list. Of two definitions with one id, function name or implementation key the
+    /// later is left out; built-in ones come first. A definition that says so takes the place of a built-in one.
     pub fn build(
         files: &[DefinitionFile],
         implementations: &[Arc<dyn Tool>],
         components: &Components,
     ) -> (Self, Vec<Problem>) {
-        let by_key: HashMap<&str, &Arc<dyn Tool>> =
-            implementations.iter().map(|tool| (tool.implementation_key(), tool)).collect();
-        let mut problems = Vec::new();
-        let mut taken = Taken::default();
-        let mut accepted: Vec<(&str, Definition)> = Vec::new();
-        for file in files {
-            match Definition::read(&file.text, &file.file, components) {
-                Ok(definition) => match taken.conflict(&definition, &file.file) {
-                    None => {
-                        taken.take(&definition, &file.file);
-                        accepted.push((&file.file, definition));
-                    }
-                    Some(problem) => problems.push(problem),
-                },
-                Err(found) => problems.extend(found),
-            }
-        }
-        let mut tools = Vec::with_capacity(accepted.len());
-        for (file, definition) in accepted {
-            let implementation =
-                by_key.get(definition.implementation_key.as_str()).map(|tool| Arc::clone(tool));
-            if implementation.is_none() {
-                problems.push(missing_implementation(file, &definition, &by_key));
-            }
-            match RegisteredTool::new(definition, implementation) {
-                Ok(tool) => tools.push(Arc::new(tool)),
-                Err(cause) => {
-                    problems.push(error(file, "/function/parameters", cause, "a usable JSON Schema".into()));
-                }
-            }
-        }
+        Self::default().rebuild(files, implementations, components)
+    }
+
+    /// The catalog that follows this one, from the files as they are now.
+    ///
+    /// A tool whose file did not change is taken over as it is. A file that gave a tool before and is broken now, or
+    /// in conflict with another, keeps that tool, and its problem says so: a new file never takes the place of a
+    /// tool that is in use. A file that is gone takes its tool away.
+    #[must_use]
+    pub fn rebuild(
+        &self,
+        files: &[DefinitionFile],
+        implementations: &[Arc<dyn Tool>],
+        components: &Components,
+    ) -> (Self, Vec<Problem>) {
+        let (tools, problems) = build::build(self, files, implementations, components);
         (Self::from_tools(tools), problems)
     }
 
@@ -143,11 +127,15 @@ impl Catalog {
 }
 
 impl RegisteredTool {
-    /// Pairs a definition with an implementation.
+    /// Pairs the definition of a file with an implementation.
     ///
     /// # Errors
     /// The schema of the arguments cannot be compiled.
-    pub fn new(definition: Definition, implementation: Option<Arc<dyn Tool>>) -> Result<Self, String> {
+    pub fn new(
+        definition: Definition,
+        implementation: Option<Arc<dyn Tool>>,
+        file: DefinitionFile,
+    ) -> Result<Self, String> {
         let arguments = ArgumentsSchema::compile(&definition.function.parameters)?;
         let display = display::display(&definition, implementation.as_deref(), display::ENGLISH);
         let function = &definition.function;
@@ -157,71 +145,11 @@ impl RegisteredTool {
             parameters: function.parameters.clone(),
             strict: Some(function.strict),
         };
-        Ok(Self { definition, implementation, display, spec: Arc::new(spec), arguments })
+        Ok(Self { definition, implementation, display, spec: Arc::new(spec), file, arguments })
     }
 
     /// The tool's id.
     pub fn id(&self) -> &str {
         &self.definition.id
-    }
-}
-
-/// What is used already: ids, function names and implementation keys, each with the file that uses it.
-#[derive(Default)]
-struct Taken {
-    ids: HashMap<String, String>,
-    names: HashMap<String, String>,
-    keys: HashMap<String, String>,
-}
-
-impl Taken {
-    fn take(&mut self, definition: &Definition, file: &str) {
-        self.ids.insert(definition.id.clone(), file.to_owned());
-        self.names.insert(definition.function.name.clone(), file.to_owned());
-        self.keys.insert(definition.implementation_key.clone(), file.to_owned());
-    }
-
-    /// The later of two definitions with the same id, function name or implementation key is left out.
-    fn conflict(&self, later: &Definition, file: &str) -> Option<Problem> {
-        let used = [
-            ("/id", "id", &later.id, &self.ids),
-            ("/function/name", "function name", &later.function.name, &self.names),
-            ("/implementationKey", "implementation key", &later.implementation_key, &self.keys),
-        ];
-        let (pointer, what, value, earlier) = used
-            .into_iter()
-            .find_map(|(pointer, what, value, taken)| Some((pointer, what, value, taken.get(value)?)))?;
-        let found = format!("the {what} {value:?}, which {earlier} has already");
-        let allowed = format!("every {what} is used once: change one of the two files");
-        Some(error(file, pointer, found, allowed))
-    }
-}
-
-fn missing_implementation(
-    file: &str,
-    definition: &Definition,
-    implementations: &HashMap<&str, &Arc<dyn Tool>>,
-) -> Problem {
-    let mut keys: Vec<_> = implementations.keys().copied().collect();
-    keys.sort_unstable();
-    let key = &definition.implementation_key;
-    let mut problem = error(
-        file,
-        "/implementationKey",
-        format!("the key {key:?}, which no implementation has"),
-        format!("registered implementations: {}", keys.join(", ")),
-    );
-    problem.nearest = crate::nearest::nearest(key, keys).map(str::to_owned);
-    problem
-}
-
-fn error(file: &str, pointer: &str, found: String, allowed: String) -> Problem {
-    Problem {
-        severity: Severity::Error,
-        file: file.to_owned(),
-        pointer: pointer.to_owned(),
-        found,
-        allowed,
-        nearest: None,
     }
 }

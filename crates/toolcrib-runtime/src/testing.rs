@@ -235,7 +235,7 @@ pub fn circumstances() -> Circumstances {
 /// The definition is not valid.
 #[expect(clippy::panic, reason = "a test with a wrong definition must fail")]
 pub fn registered(definition: &Value, implementation: impl Tool + 'static) -> Arc<RegisteredTool> {
-    let file = DefinitionFile { file: "test.json".to_owned(), text: definition.to_string() };
+    let file = DefinitionFile::added("test.json", definition.to_string());
     let (catalog, problems) = Catalog::build(&[file], &[Arc::new(implementation)], &Components::default());
     match catalog.tools().first() {
         Some(tool) if problems.is_empty() => Arc::clone(tool),

@@ -14,6 +14,7 @@ mod display;
 mod error;
 mod output;
 mod settings;
+mod source;
 pub mod typed;
 
 pub use context::{Progress, ToolContext};
@@ -22,6 +23,7 @@ pub use display::{Display, FieldTexts, language};
 pub use error::ToolError;
 pub use output::{Content, LibraryItem, Origin, Source, ToolOutput};
 pub use settings::{SettingProblem, SettingValue, Settings};
+pub use source::{ToolListing, ToolSource};
 
 /// An implementation behind an `implementationKey`.
 #[async_trait]

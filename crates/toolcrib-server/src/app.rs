@@ -36,12 +36,13 @@ use crate::policy::UnknownTool;
 pub(crate) struct App {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) registry: Registry,
-    pub(crate) assistants: Assistants,
+    pub(crate) assistants: Arc<Assistants>,
     /// Where runs can happen.
     pub(crate) components: Components,
-    pub(crate) definition_problems: Vec<Problem>,
+    /// What is wrong with definitions now.
+    pub(crate) definition_problems: ArcSwap<Vec<Problem>>,
     /// Tools that the configuration names and that do not exist.
-    pub(crate) unknown_tools: Vec<UnknownTool>,
+    pub(crate) unknown_tools: ArcSwap<Vec<UnknownTool>>,
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) models: Models,
     pub(crate) limits: Limits,
@@ -92,6 +93,7 @@ impl App {
             self.stopping.cancel();
             self.runs.wait().await;
         }
+        self.stopping.cancel();
     }
 }
 

@@ -10,12 +10,13 @@ use tokio_util::task::TaskTracker;
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_providers::client::ProviderSetupError;
 use toolcrib_runtime::clock::Clock;
-use toolcrib_runtime::registry::{Catalog, Registry};
+use toolcrib_runtime::registry::Registry;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
 use toolcrib_storage::store::{KeyStore, Store, StoreError};
 
 use crate::active::Active;
+use crate::api;
 use crate::app::App;
 use crate::assistants::Assistants;
 use crate::auth::LocalAccess;
@@ -26,8 +27,8 @@ use crate::error::ApiError;
 use crate::ids::{RandomnessError, random_id};
 use crate::models::Models;
 use crate::places::Places;
+use crate::sources::Sources;
 use crate::system_clock::SystemClock;
-use crate::{api, policy};
 
 /// An installation that is ready to serve.
 pub struct Installation {
@@ -89,7 +90,7 @@ impl Installation {
         data: PathBuf,
         environment: &Environment,
     ) -> Result<Self, AssembleError> {
-        let mut assistants = Assistants::load(&data);
+        let assistants = Assistants::load(&data);
         let components = assistants.components();
         config.policy.check_components(&components)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -105,32 +106,29 @@ impl Installation {
         }
         let egress = Egress::new(EgressSettings::default())?;
         let built_in = toolcrib_tools::builtin::builtin(&egress);
-        let (catalog, definition_problems) =
-            Catalog::build(&built_in.definitions, &built_in.implementations, &components);
-        for problem in &definition_problems {
-            tracing::error!(problem = %problem, "a definition was left out");
+        let sources = Arc::new(Sources::new(built_in, config.clone(), &data, assistants));
+        let registry = Registry::default();
+        let gathered = sources.gather(registry.catalog()).await;
+        for problem in &gathered.problems {
+            tracing::error!(problem = %problem, "a definition cannot be used");
         }
-        assistants.check_tools(&catalog);
-        for problem in assistants.problems() {
+        for problem in sources.assistants().problems() {
             tracing::error!(problem = %problem, "an assistant's file has a fault");
         }
-        let policy = ArcSwap::from_pointee(policy::snapshot(&config, &catalog, &assistants));
-        let unknown_tools = policy::unknown_tools(&config, &catalog);
-        for unknown in &unknown_tools {
+        for unknown in &gathered.unknown_tools {
             tracing::warn!("the configuration key {unknown}");
         }
-        let registry = Registry::default();
-        registry.publish(catalog);
+        registry.publish(gathered.catalog);
         let models = Models::find(&config, environment).await?;
         let places = Places::new(config.server.max_runs_per_user);
         let app = Arc::new(App {
             store,
             registry,
-            assistants,
+            assistants: sources.assistants(),
             components,
-            definition_problems,
-            unknown_tools,
-            policy,
+            definition_problems: ArcSwap::from_pointee(gathered.problems),
+            unknown_tools: ArcSwap::from_pointee(gathered.unknown_tools),
+            policy: ArcSwap::from_pointee(gathered.policy),
             models,
             limits: config.limits.limits(),
             clock,
@@ -143,7 +141,8 @@ impl Installation {
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
-        tokio::spawn(Arc::clone(&app).look_after_waiting());
+        tokio::spawn(crate::waiting::look_after(Arc::downgrade(&app)));
+        tokio::spawn(sources.follow(Arc::downgrade(&app)));
         let router = api::router(Arc::clone(&app));
         Ok(Self { app, router })
     }

@@ -1,21 +1,22 @@
 //! Checks definitions of tools and files of assistants, without running anything.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use toolcrib_runtime::caller::{Component, Components};
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
-use toolcrib_runtime::registry::{Catalog, DefinitionFile};
+use toolcrib_runtime::caller::{Component, Components};
+use toolcrib_runtime::registry::{Catalog, DefinitionFile, Unreadable};
 use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
 use toolcrib_tools::builtin::builtin;
 
 use crate::assistants::{self, Assistants};
 
-const READABLE: &str = "a definition is a file that can be read";
-const UTF_8: &str = "a definition is JSON in UTF-8 (RFC 8259, section 8.1)";
+/// The largest definition file that is read, in bytes.
+const LARGEST_DEFINITION: u64 = 1024 * 1024;
 
 /// What was found in some files.
 pub struct CheckReport {
@@ -75,32 +76,61 @@ fn check_assistants(paths: &[&PathBuf], components: &mut Components) -> Vec<Prob
 }
 
 fn check_definitions(paths: &[&PathBuf], components: &Components) -> Vec<Problem> {
-    let mut texts = Vec::new();
     let mut problems = Vec::new();
+    let mut read = Vec::new();
     let mut stand_ins: Vec<Arc<dyn Tool>> = Vec::new();
     for path in paths {
-        let file = path.display().to_string();
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(cause) => {
-                problems.push(unreadable(file, format!("a file that cannot be read: {cause}"), READABLE));
-                continue;
-            }
-        };
-        let Ok(text) = String::from_utf8(bytes) else {
-            problems.push(unreadable(file, "bytes that are not UTF-8".to_owned(), UTF_8));
-            continue;
-        };
-        if let Ok(definition) = Definition::read(&text, &file, components) {
-            problems.extend(lint(&definition, &file));
+        let file = read_definition(path);
+        if let Ok(text) = &file.text
+            && let Ok(definition) = Definition::read(text, &file.file, components)
+        {
+            problems.extend(lint(&definition, &file.file));
             stand_ins.push(Arc::new(StandIn(definition.implementation_key)));
         }
-        texts.push(DefinitionFile { file, text });
+        read.push(file);
     }
-    // Reading them together finds what is used twice. Whether an implementation exists is not the files' fault.
-    let (_, together) = Catalog::build(&texts, &stand_ins, components);
-    problems.extend(together);
+    // Reading them together, and with the built-in ones, finds what is used twice and what cannot be replaced.
+    // Whether an implementation exists is not the files' fault.
+    let (mut together, implementations) = built_in_beside(&read);
+    together.extend(read);
+    stand_ins.extend(implementations);
+    problems.extend(Catalog::build(&together, &stand_ins, components).1);
     problems
+}
+
+/// Reads a definition file; what cannot be read is part of the answer.
+pub(crate) fn read_definition(path: &Path) -> DefinitionFile {
+    let file = path.display().to_string();
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(LARGEST_DEFINITION + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match read() {
+        Err(cause) => DefinitionFile::unreadable(file, Unreadable::Failed(cause.to_string())),
+        Ok(bytes) if bytes.len() as u64 > LARGEST_DEFINITION => {
+            DefinitionFile::unreadable(file, Unreadable::TooLarge { limit: LARGEST_DEFINITION })
+        }
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => DefinitionFile::added(file, text),
+            Err(_) => DefinitionFile::unreadable(file, Unreadable::NotUtf8),
+        },
+    }
+}
+
+/// The built-in definitions, without those whose own files are being checked.
+fn built_in_beside(checked: &[DefinitionFile]) -> (Vec<DefinitionFile>, Vec<Arc<dyn Tool>>) {
+    let egress = match Egress::new(EgressSettings::default()) {
+        Ok(egress) => egress,
+        Err(error) => {
+            tracing::warn!(error = %error, "definitions are checked without the built-in ones");
+            return (Vec::new(), Vec::new());
+        }
+    };
+    let built_in = builtin(&egress);
+    let mut definitions = built_in.definitions;
+    definitions.retain(|built_in| checked.iter().all(|file| file.text != built_in.text));
+    (definitions, built_in.implementations)
 }
 
 /// Checks the definitions of the tools that are compiled in, each with its implementation.
@@ -111,7 +141,9 @@ pub fn check_built_in() -> Result<CheckReport, EgressSetupError> {
     let all = builtin(&Egress::new(EgressSettings::default())?);
     let (_, mut problems) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
     for file in &all.definitions {
-        if let Ok(definition) = Definition::read(&file.text, &file.file, &Components::default()) {
+        if let Ok(text) = &file.text
+            && let Ok(definition) = Definition::read(text, &file.file, &Components::default())
+        {
             problems.extend(lint(&definition, &file.file));
         }
     }
@@ -149,17 +181,6 @@ fn is_definition(path: &Path) -> bool {
 fn is_assistant(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     assistants::is_file_name(path) && stem.ends_with(Component::ASSISTANT_ENDING)
-}
-
-fn unreadable(file: String, found: String, allowed: &str) -> Problem {
-    Problem {
-        severity: Severity::Error,
-        file,
-        pointer: String::new(),
-        found,
-        allowed: allowed.to_owned(),
-        nearest: None,
-    }
 }
 
 #[async_trait]

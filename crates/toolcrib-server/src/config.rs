@@ -17,6 +17,7 @@ pub(crate) mod overrides;
 mod policy;
 mod provider;
 mod server;
+mod sources;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub use limits::LimitsSection;
 pub use policy::PolicySection;
 pub use provider::ProviderSection;
 pub use server::ServerSection;
+pub use sources::SourcesSection;
 
 use overrides::Override;
 
@@ -37,6 +39,8 @@ pub struct Config {
     pub limits: LimitsSection,
     /// What the installation allows.
     pub policy: PolicySection,
+    /// Where tools come from.
+    pub sources: SourcesSection,
     /// Model providers by id.
     pub providers: BTreeMap<String, ProviderSection>,
     /// Settings of tools, by tool id and field.
@@ -75,13 +79,14 @@ pub enum ConfigError {
 /// Without the values of tools' settings: any of them may be a secret.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { server, limits, policy, providers, tools } = self;
+        let Self { server, limits, policy, sources, providers, tools } = self;
         let fields = |settings: &Map<String, Value>| settings.keys().cloned().collect::<Vec<_>>();
         let tools: BTreeMap<_, _> = tools.iter().map(|(id, settings)| (id, fields(settings))).collect();
         f.debug_struct("Config")
             .field("server", server)
             .field("limits", limits)
             .field("policy", policy)
+            .field("sources", sources)
             .field("providers", providers)
             .field("tools", &tools)
             .finish()

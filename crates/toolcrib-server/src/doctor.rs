@@ -36,7 +36,7 @@ pub(crate) async fn examine(app: &App) -> Value {
         detail: problem.to_string(),
         advice: Some("correct the file; `toolcrib check` shows every problem".to_owned()),
     }));
-    findings.extend(app.unknown_tools.iter().map(|unknown| Finding {
+    findings.extend(app.unknown_tools.load().iter().map(|unknown| Finding {
         name: format!("configuration {}", unknown.place),
         state: State::Warning,
         detail: unknown.to_string(),
@@ -122,7 +122,8 @@ fn tools(app: &App) -> Vec<Finding> {
         };
         Finding { name: format!("tool {}", tool.id()), state, detail, advice }
     });
-    let broken = app.definition_problems.iter().map(|problem| Finding {
+    let problems = app.definition_problems.load();
+    let broken = problems.iter().map(|problem| Finding {
         name: format!("definition {}", problem.file),
         state: State::Error,
         detail: problem.to_string(),

@@ -11,6 +11,7 @@ pub mod assemble;
 mod assistants;
 mod models;
 mod policy;
+mod sources;
 mod system_clock;
 
 mod auth;

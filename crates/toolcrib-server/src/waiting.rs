@@ -1,6 +1,6 @@
 //! Runs that wait for people: how they are answered, carried on, given up and expired.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -194,19 +194,6 @@ impl App {
         Ok(true)
     }
 
-    /// Carries on with what a restart left behind, and with what nobody answered in time, until the server stops.
-    pub(crate) async fn look_after_waiting(self: Arc<Self>) {
-        loop {
-            if let Err(error) = self.sweep().await {
-                tracing::error!(error = error.message, "waiting runs could not be looked after");
-            }
-            tokio::select! {
-                () = tokio::time::sleep(SWEEP) => {}
-                () = self.stopping.cancelled() => return,
-            }
-        }
-    }
-
     async fn sweep(self: &Arc<Self>) -> Result<(), ApiError> {
         self.store.expire_approvals(self.clock.now()).await?;
         for run_id in self.store.complete_runs().await? {
@@ -215,6 +202,23 @@ impl App {
             }
         }
         Ok(())
+    }
+}
+
+/// Carries on with what a restart left behind, and with what nobody answered in time, until the server stops.
+pub(crate) async fn look_after(app: Weak<App>) {
+    loop {
+        let Some(stopping) = app.upgrade().map(|app| app.stopping.clone()) else { return };
+        if let Some(app) = app.upgrade()
+            && let Err(error) = app.sweep().await
+            && !stopping.is_cancelled()
+        {
+            tracing::error!(error = error.message, "waiting runs could not be looked after");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(SWEEP) => {}
+            () = stopping.cancelled() => return,
+        }
     }
 }
 

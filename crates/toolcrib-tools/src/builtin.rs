@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toolcrib_egress::Egress;
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::tool::Tool;
 use toolcrib_runtime::tool::typed::TypedTool;
@@ -51,7 +52,7 @@ pub fn builtin(egress: &Egress) -> BuiltIn {
 impl BuiltIn {
     /// The page of each tool by its id, as Markdown.
     pub fn pages(&self) -> BTreeMap<String, String> {
-        let (catalog, _) = Catalog::build(&self.definitions, &self.implementations);
+        let (catalog, _) = Catalog::build(&self.definitions, &self.implementations, &Components::default());
         let with_source = catalog.tools().iter().filter_map(|tool| {
             let source = self.sources.get(&tool.definition.implementation_key)?;
             Some((tool.id().to_owned(), page(tool, source)))
@@ -71,7 +72,7 @@ impl BuiltIn {
     fn plain(&mut self, tool: impl Tool + 'static, source: &'static str, definition: &str) {
         let key = tool.implementation_key().to_owned();
         let file = format!("builtin/{key}/definition.json");
-        self.definitions.push(DefinitionFile { file, text: definition.to_owned() });
+        self.definitions.push(DefinitionFile::built_in(file, definition));
         self.sources.insert(key, source);
         self.implementations.push(Arc::new(tool));
     }

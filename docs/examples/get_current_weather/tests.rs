@@ -61,7 +61,7 @@ fn definition() -> Value {
 
 /// A catalog with the tool alone.
 fn catalog() -> Arc<Catalog> {
-    let file = DefinitionFile { file: "definition.json".to_owned(), text: definition().to_string() };
+    let file = DefinitionFile::added("definition.json", definition().to_string());
     let (catalog, problems) =
         Catalog::build(&[file], &[Arc::new(GetCurrentWeather.into_tool())], &Components::default());
     assert_eq!(problems, []);

@@ -44,7 +44,7 @@ impl World {
     }
 
     fn offering(&self) -> Offering {
-        let file = DefinitionFile { file: "weather.json".to_owned(), text: self.definition.to_string() };
+        let file = DefinitionFile::added("weather.json", self.definition.to_string());
         let tool: Arc<dyn Tool> = Arc::new(RecordingTool::returning("weather", "sunny"));
         let tools = if self.implemented { vec![tool] } else { Vec::new() };
         let catalog = Arc::new(Catalog::build(&[file], &tools, &Components::default()).0);

@@ -93,7 +93,7 @@ impl Scene {
         let files: Vec<_> = self
             .tools
             .iter()
-            .map(|(definition, _)| DefinitionFile { file: "t.json".to_owned(), text: definition.to_string() })
+            .map(|(definition, _)| DefinitionFile::added("t.json", definition.to_string()))
             .collect();
         let implementations: Vec<Arc<dyn Tool>> =
             self.tools.iter().map(|(_, tool)| Arc::clone(tool) as Arc<dyn Tool>).collect();

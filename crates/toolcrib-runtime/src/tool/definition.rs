@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::caller::{Component, Components};
 use crate::confidence::Confidence;
 
+mod compatible;
 mod lint;
 mod problem;
 mod read;
@@ -20,6 +21,7 @@ mod strict;
 #[cfg(test)]
 mod tests;
 
+pub use compatible::{Incompatibility, incompatibilities};
 pub use lint::lint;
 pub use problem::{Problem, Severity};
 pub use settings_schema::{SettingField, SettingType, SettingsSchema};
@@ -43,8 +45,11 @@ pub struct Definition {
     pub system_prompt_instructions: Option<String>,
     /// What the model sees.
     pub function: Function,
-    /// The key by which plans and preferences grant the tool; by default its id.
+    /// The key by which plans and preferences grant the tool; by default its id, or the capability of the built-in
+    /// tool that it replaces.
     pub capability: String,
+    /// Whether the file names the capability itself.
+    pub capability_is_given: bool,
     /// Reads or writes what outlives the conversation; withheld in temporary ones.
     pub contextual: bool,
     /// Hints about the tool's effects, as MCP defines them.

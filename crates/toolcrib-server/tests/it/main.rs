@@ -5,6 +5,7 @@
 mod assistants;
 mod calls;
 mod chat;
+mod folder;
 mod harness;
 mod http;
 mod keys;

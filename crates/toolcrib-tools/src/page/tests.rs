@@ -13,9 +13,10 @@ const SOURCE: &str = "//! Rolls dice; see [`Dice`].\n//!\n//! Nobody knows befor
 fn page_of(change: impl FnOnce(&mut Value)) -> String {
     let mut value = definition("dice");
     change(&mut value);
-    let file = DefinitionFile { file: "dice.json".to_owned(), text: value.to_string() };
+    let file = DefinitionFile::added("dice.json", value.to_string());
     let tool = Arc::new(RecordingTool::returning("dice", "6"));
-    let (catalog, problems) = Catalog::build(&[file], &[tool]);
+    let (catalog, problems) =
+        Catalog::build(&[file], &[tool], &toolcrib_runtime::caller::Components::default());
     assert_eq!(problems, []);
     page(catalog.by_id("dice").unwrap(), SOURCE)
 }

@@ -28,7 +28,11 @@ async fn every_tool_has_its_page_and_no_page_is_stale() {
 async fn every_page_shows_calls_that_the_tool_accepts() {
     let egress = Egress::new(EgressSettings::default()).unwrap();
     let all = builtin(&egress);
-    let (catalog, _) = Catalog::build(&all.definitions, &all.implementations);
+    let (catalog, _) = Catalog::build(
+        &all.definitions,
+        &all.implementations,
+        &toolcrib_runtime::caller::Components::default(),
+    );
     for (id, page) in all.pages() {
         let begin = format!("toolcrib call {id} '");
         let calls: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix(&begin)).collect();

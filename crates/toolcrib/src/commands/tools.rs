@@ -71,7 +71,7 @@ async fn list(connection: &Connection, json: bool) -> anyhow::Result<ExitCode> {
         output::line(format!("{icon} {id}  {}", text_of(&tool["description"])));
     }
     for problem in answer["problems"].as_array().into_iter().flatten() {
-        output::note(format!("{}: {}", styled(BAD, "left out"), text_of(problem)));
+        output::note(format!("{}: {}", styled(BAD, "problem"), text_of(problem)));
     }
     Ok(ExitCode::SUCCESS)
 }

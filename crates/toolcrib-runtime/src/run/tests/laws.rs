@@ -89,7 +89,7 @@ async fn play(rounds: &[Round], waits: bool, side_by_side: bool) -> (Outcome, Ve
         let mut definition = definition(id);
         definition["concurrency"] = json!(if side_by_side { "parallel" } else { "sequential" });
         definition["returnsUntrustedContent"] = json!(*id == "page");
-        DefinitionFile { file: format!("{id}.json"), text: definition.to_string() }
+        DefinitionFile::added(format!("{id}.json"), definition.to_string())
     });
     let (catalog, problems) =
         Catalog::build(&files.collect::<Vec<_>>(), &implementations, &Components::default());

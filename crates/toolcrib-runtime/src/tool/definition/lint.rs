@@ -37,14 +37,8 @@ struct Lints<'f> {
 
 impl Lints<'_> {
     fn warn(&mut self, pointer: &str, found: impl Into<String>, advice: impl Into<String>) {
-        self.problems.push(Problem {
-            severity: Severity::Warning,
-            file: self.file.to_owned(),
-            pointer: pointer.to_owned(),
-            found: found.into(),
-            allowed: advice.into(),
-            nearest: None,
-        });
+        let problem = Problem::error(self.file, pointer, found, advice);
+        self.problems.push(Problem { severity: Severity::Warning, ..problem });
     }
 
     fn descriptions(&mut self, definition: &Definition) {

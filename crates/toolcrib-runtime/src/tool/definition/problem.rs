@@ -17,6 +17,8 @@ pub struct Problem {
     pub allowed: String,
     /// The known name that was probably meant.
     pub nearest: Option<String>,
+    /// The file gave a tool before, and that version stays in use.
+    pub last_good_stays: bool,
 }
 
 /// How bad a problem is.
@@ -26,6 +28,21 @@ pub enum Severity {
     Warning,
     /// The tool is left out.
     Error,
+}
+
+impl Problem {
+    /// A problem that makes a definition unusable.
+    pub fn error(file: &str, pointer: &str, found: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            file: file.to_owned(),
+            pointer: pointer.to_owned(),
+            found: found.into(),
+            allowed: allowed.into(),
+            nearest: None,
+            last_good_stays: false,
+        }
+    }
 }
 
 impl Severity {
@@ -42,9 +59,12 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.pointer.is_empty() { "(whole file)" } else { &self.pointer };
         write!(f, "{}: {} at {place}: {}; {}", self.file, self.severity.name(), self.found, self.allowed)?;
-        match &self.nearest {
-            Some(nearest) => write!(f, "; did you mean {nearest:?}?"),
-            None => Ok(()),
+        if let Some(nearest) = &self.nearest {
+            write!(f, "; did you mean {nearest:?}?")?;
         }
+        if self.last_good_stays {
+            f.write_str("; the last good version stays in use")?;
+        }
+        Ok(())
     }
 }

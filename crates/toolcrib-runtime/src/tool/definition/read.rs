@@ -67,6 +67,7 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>, known: &Components) -> Opti
         }
     };
     let function = fields.require("function", reader).and_then(|place| function(reader, &place));
+    let capability = fields.take("capability").and_then(|place| reader.filled_text(&place));
     let timeout =
         fields.take("timeoutSeconds").and_then(|place| reader.integer(&place, 1, MAX_TIMEOUT_SECONDS));
     let max_result =
@@ -82,9 +83,8 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>, known: &Components) -> Opti
             .take("systemPromptInstructions")
             .and_then(|place| reader.text(&place))
             .filter(|text| !text.trim().is_empty()),
-        capability: fields
-            .take("capability")
-            .and_then(|place| reader.filled_text(&place))
+        capability_is_given: capability.is_some(),
+        capability: capability
             .or_else(|| id.clone())
             .map(|name| canonical_capability(&name).to_owned())
             .unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::problem::{Problem, Severity};
+use super::problem::Problem;
 use crate::nearest::nearest;
 
 /// Collects the problems of one file.
@@ -44,14 +44,9 @@ impl<'f> Reader<'f> {
         allowed: impl Into<String>,
         nearest: Option<&str>,
     ) {
-        self.problems.push(Problem {
-            severity: Severity::Error,
-            file: self.file.to_owned(),
-            pointer: pointer.to_owned(),
-            found: found.into(),
-            allowed: allowed.into(),
-            nearest: nearest.map(str::to_owned),
-        });
+        let mut problem = Problem::error(self.file, pointer, found, allowed);
+        problem.nearest = nearest.map(str::to_owned);
+        self.problems.push(problem);
     }
 
     /// The properties of an object.

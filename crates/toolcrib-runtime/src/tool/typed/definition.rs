@@ -43,7 +43,7 @@ pub(super) fn derive<T: TypedTool>(rules: &Rules, accepted: &Value) -> Definitio
         (!rules.sensitive_arguments.is_empty()).then(|| json!(rules.sensitive_arguments)),
     );
     let text = Value::Object(fields);
-    DefinitionFile { file: format!("{} (derived from its types)", T::KEY), text: format!("{text:#}\n") }
+    DefinitionFile::built_in(format!("{} (derived from its types)", T::KEY), format!("{text:#}\n"))
 }
 
 fn visible_in(visibility: &Visibility) -> Value {

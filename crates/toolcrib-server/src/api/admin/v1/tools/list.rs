@@ -1,4 +1,4 @@
-//! `GET /api/v1/tools`: the catalog, and the problems of definitions that were left out.
+//! `GET /api/v1/tools`: the catalog, and the problems of definitions now.
 
 use std::sync::Arc;
 
@@ -20,6 +20,6 @@ pub(in crate::api::admin::v1) async fn list(
     let locale = locale(&headers);
     let catalog = app.registry.catalog();
     let tools: Vec<Value> = catalog.tools().iter().map(|tool| summary(tool, &locale)).collect();
-    let problems: Vec<String> = app.definition_problems.iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = app.definition_problems.load().iter().map(ToString::to_string).collect();
     Ok(Json(json!({"tools": tools, "problems": problems})))
 }

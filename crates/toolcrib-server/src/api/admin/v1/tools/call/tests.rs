@@ -65,7 +65,7 @@ async fn with_endless_tool(data: &TempDir) -> (Installation, Arc<Notify>) {
     let installation = installation(data).await;
     let begun = Arc::new(Notify::new());
     let tool: Arc<dyn Tool> = Arc::new(Endless { begun: Arc::clone(&begun) });
-    let file = DefinitionFile { file: "calculate.json".into(), text: DEFINITION.into() };
+    let file = DefinitionFile::added("calculate.json", DEFINITION);
     let (catalog, problems) =
         Catalog::build(&[file], &[tool], &toolcrib_runtime::caller::Components::default());
     assert!(problems.is_empty(), "{problems:?}");
