@@ -58,3 +58,10 @@ fn a_file_that_cannot_be_read_does_not_end_the_report() {
     assert!(texts.iter().any(|text| text.contains("cannot be read")), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("not UTF-8")), "{texts:?}");
 }
+
+#[tokio::test]
+async fn what_is_compiled_in_is_well() {
+    let report = check_built_in().expect("set up");
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert!(report.files.len() >= 3, "{:?}", report.files);
+}
