@@ -89,3 +89,10 @@ fn every_problem_of_an_assistant_is_told_and_other_toml_files_of_a_folder_are_le
     );
     assert!(problems.iter().any(|text| text.contains("no \"prompt\"")), "{problems:?}");
 }
+
+#[tokio::test]
+async fn what_is_compiled_in_is_well() {
+    let report = check_built_in().expect("set up");
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert!(report.files.len() >= 3, "{:?}", report.files);
+}

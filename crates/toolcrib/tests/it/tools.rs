@@ -38,10 +38,10 @@ fn tools_are_listed_shown_and_explained() {
     assert_eq!(data["tools"].as_array().unwrap().len(), 1);
 
     let unknown: [&[&str]; 2] =
-        [&["tools", "show", "roll_dice"], &["tools", "explain", "roll_dice", "-m", "toolcrib/demo"]];
+        [&["tools", "show", "no_such_tool"], &["tools", "explain", "no_such_tool", "-m", "toolcrib/demo"]];
     for arguments in unknown {
         let told = home.run(arguments).with_code(1);
-        assert!(told.err.contains("roll_dice"), "{told:?}");
+        assert!(told.err.contains("no_such_tool"), "{told:?}");
     }
 }
 
@@ -63,8 +63,8 @@ fn a_call_ends_with_what_became_of_it() {
 
     let trace = home.run(&["call", "calculate", r#"{"expression": "1/0"}"#, "--trace"]).with_code(1).json();
     assert_eq!(trace["status"], "ERROR");
-    let unknown = home.run(&["call", "roll_dice"]).with_code(1);
-    assert!(unknown.err.contains("roll_dice"), "{unknown:?}");
+    let unknown = home.run(&["call", "no_such_tool"]).with_code(1);
+    assert!(unknown.err.contains("no_such_tool"), "{unknown:?}");
     let settings = home.run(&["call", "calculate", "{}", "--settings", "/no/such/file"]).with_code(1);
     assert!(settings.err.contains("reading /no/such/file"), "{settings:?}");
 }
