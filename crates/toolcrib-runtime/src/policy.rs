@@ -47,6 +47,17 @@ pub enum OutboundRestriction {
     ConfiguredServices,
 }
 
+impl OutboundRestriction {
+    /// The name in configuration and explanations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unrestricted => "unrestricted",
+            Self::LinksFromChat => "links_from_chat",
+            Self::ConfiguredServices => "configured_services",
+        }
+    }
+}
+
 /// What admission judges by: read anew before every call.
 #[derive(Debug, Clone)]
 pub struct Circumstances {

@@ -17,7 +17,7 @@ use crate::message::ToolCall;
 use crate::model::{
     FinishReason, Model, ModelCapabilities, ModelError, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
-use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tool::{Display, Outgoing, Tool, ToolContext, ToolError, ToolOutput};
 
 mod arguments;
 
@@ -39,6 +39,8 @@ pub struct RecordingTool {
     key: String,
     behavior: Box<dyn Fn(&Value) -> Behavior + Send + Sync>,
     calls: Mutex<Vec<Value>>,
+    enabled: bool,
+    outgoing: Outgoing,
 }
 
 /// What a [`RecordingTool`] does when it is called.
@@ -150,7 +152,27 @@ impl RecordingTool {
 
     /// A tool that does what `behavior` says of its arguments.
     pub fn behaving(key: &str, behavior: impl Fn(&Value) -> Behavior + Send + Sync + 'static) -> Self {
-        Self { key: key.to_owned(), behavior: Box::new(behavior), calls: Mutex::default() }
+        Self {
+            key: key.to_owned(),
+            behavior: Box::new(behavior),
+            calls: Mutex::default(),
+            enabled: true,
+            outgoing: Outgoing::Nothing,
+        }
+    }
+
+    /// The same tool where it cannot run.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.enabled = false;
+        self
+    }
+
+    /// The same tool as one that sends this out.
+    #[must_use]
+    pub fn sending(mut self, outgoing: Outgoing) -> Self {
+        self.outgoing = outgoing;
+        self
     }
 
     /// The arguments of the calls so far.
@@ -171,6 +193,14 @@ impl Tool for RecordingTool {
             description: format!("Test tool {}.", self.key),
             icon: "🧪".to_owned(),
         }
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    fn outgoing(&self) -> Outgoing {
+        self.outgoing
     }
 
     #[expect(clippy::panic, reason = "a tool that panics is what some tests are about")]
