@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use toolcrib_server::error;
+use toolcrib_server::{check, error};
 
 use crate::output;
 
@@ -18,12 +18,15 @@ pub(crate) struct Schema {
 enum Document {
     /// The error codes of the API, as Markdown
     Errors,
+    /// The format of definition files, as JSON Schema for editors
+    Definition,
 }
 
 impl Schema {
     pub(crate) fn run(self) -> ExitCode {
         match self.document {
             Document::Errors => output::text(&error::documentation()),
+            Document::Definition => output::text(&check::definition_schema()),
         }
         ExitCode::SUCCESS
     }
