@@ -316,3 +316,74 @@ fn every_field_is_refused_when_it_is_of_a_wrong_type_or_out_of_range() {
     check("/settingsSchema/type", &[json!("array"), json!(5)]);
     check("/settingsSchema/properties", &[json!(5), json!([])]);
 }
+
+/// The lints after `change`, as `pointer: found`.
+fn lints(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut value = weather();
+    change(&mut value);
+    let definition = read(&value).expect("a lint makes nothing invalid");
+    let lints = lint(&definition, "weather.json");
+    assert!(lints.iter().all(|lint| lint.severity == Severity::Warning && !lint.allowed.is_empty()));
+    lints.iter().map(|lint| format!("{}: {}", lint.pointer, lint.found)).collect()
+}
+
+#[test]
+fn each_lint_alone_warns_of_its_fault() {
+    let check = |change: fn(&mut Value), expected: &[&str]| assert_eq!(lints(change), expected);
+    check(|v| v["function"]["descriptionForLLM"] = json!("  "), &["/function/descriptionForLLM: no description"]);
+    check(
+        |v| v["systemPromptInstructions"] = json!("Be careful."),
+        &["/function/descriptionForLLM: a description that never says when to use the tool"],
+    );
+    check(
+        |v| v["function"]["parameters"]["properties"]["city"] = json!({"type": "string"}),
+        &["/function/parameters/properties/city: a parameter without description"],
+    );
+    check(
+        |v| {
+            let names: Vec<_> = (1..=9).map(|index| format!("p{index}")).collect();
+            let described = json!({"type": "string", "description": "Any text."});
+            let properties: Value = names.iter().map(|name| (name.clone(), described.clone())).collect();
+            v["function"]["parameters"]["properties"] = properties;
+            v["function"]["parameters"]["required"] = json!(names);
+        },
+        &["/function/parameters: 9 parameters"],
+    );
+    check(
+        |v| v["function"]["parameters"]["required"] = json!(["city"]),
+        &["/function/parameters/properties/unit: an optional property in a strict schema"],
+    );
+    check(
+        |v| v["function"]["parameters"]["additionalProperties"] = json!(true),
+        &["/function/parameters: an open object in a strict schema"],
+    );
+    check(
+        |v| v["function"]["parameters"]["properties"]["city"]["not"] = json!({"const": ""}),
+        &["/function/parameters/properties/city/not: the keyword \"not\" in a strict schema"],
+    );
+    check(|v| v["function"]["name"] = json!("weather"), &["/function/name: the name \"weather\""]);
+    check(|v| v["implementationKey"] = json!("weather"), &["/implementationKey: the key \"weather\""]);
+    check(
+        |v| v["settingsSchema"]["properties"]["apiToken"] = json!({"type": "string"}),
+        &["/settingsSchema/properties/apiToken: a setting that looks like a secret"],
+    );
+}
+
+#[test]
+fn what_is_as_it_should_be_gets_no_lint() {
+    let check = |change: fn(&mut Value)| assert_eq!(lints(change), [""; 0]);
+    check(|v| {
+        v["function"]["strict"] = json!(false);
+        v["function"]["parameters"]["required"] = json!([]);
+        v["function"]["parameters"]["additionalProperties"] = json!(true);
+    });
+    check(|v| {
+        v["replaces"] = json!("weather");
+        v["implementationKey"] = json!("weather");
+    });
+    check(|v| v["settingsSchema"]["properties"]["apiToken"] = json!({"type": "string", "secret": true}));
+    check(|v| {
+        v["systemPromptInstructions"] = json!(null);
+        v["function"]["descriptionForLLM"] = json!("Gets the weather. Use it when the sky matters.");
+    });
+}
