@@ -44,3 +44,19 @@ fn a_file_that_cannot_be_read_does_not_end_the_report() {
     assert!(texts.iter().any(|text| text.contains("cannot be read")), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("not UTF-8")), "{texts:?}");
 }
+
+#[test]
+fn what_the_built_in_tools_have_already_is_found_and_their_own_files_are_not() {
+    assert_eq!(problems(&[("calculate.json", CALCULATE.as_bytes())]), (1, Vec::new()));
+    let taken = CALCULATE.replace("\"schemaVersion\": 1", "\"schemaVersion\": 1 ");
+    let (_, found) = problems(&[("a.json", taken.as_bytes())]);
+    assert!(found.len() == 1 && found[0].contains("say \"replaces\": \"calculate\""), "{found:?}");
+    let replacing = |id: &str| {
+        let text =
+            CALCULATE.replace("\"schemaVersion\": 1", &format!("\"schemaVersion\": 1, \"replaces\": {id:?}"));
+        problems(&[("a.json", text.as_bytes())]).1
+    };
+    assert_eq!(replacing("calculate"), Vec::<String>::new());
+    let found = replacing("calculat");
+    assert!(found.len() == 1 && found[0].contains("did you mean \"calculate\"?"), "{found:?}");
+}

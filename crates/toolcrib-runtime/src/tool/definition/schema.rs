@@ -3,7 +3,7 @@
 //! Choices and limits are those of the reader. What a schema cannot say (that a required argument exists, which names
 //! are taken) only the reader finds.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::SUPPORTED_SCHEMA_VERSIONS;
 use super::read::{APPROVALS, CONCURRENCIES, MAX_PRICE, MAX_RESULT_CHARACTERS, MAX_TIMEOUT_SECONDS, UNITS};
@@ -185,15 +185,20 @@ fn display() -> Value {
 
 /// A closed object with these properties.
 fn object(about: &str, properties: Value) -> Value {
-    json!({ "description": about, "type": "object", "properties": properties, "additionalProperties": false })
+    let closed = ("additionalProperties", Value::Bool(false));
+    described(about, [("type", "object".into()), ("properties", properties), closed])
 }
 
 fn map(about: &str, values: Value) -> Value {
-    json!({ "description": about, "type": "object", "additionalProperties": values })
+    described(about, [("type", "object".into()), ("additionalProperties", values)])
 }
 
 fn list(about: &str, items: Value) -> Value {
-    json!({ "description": about, "type": "array", "items": items })
+    described(about, [("type", "array".into()), ("items", items)])
+}
+
+fn described<const N: usize>(about: &str, keywords: [(&str, Value); N]) -> Value {
+    [("description", Value::from(about))].into_iter().chain(keywords).collect()
 }
 
 fn text(about: &str) -> Value {
@@ -213,14 +218,11 @@ fn integer(about: &str, minimum: i64, maximum: i64) -> Value {
 }
 
 fn choice(about: &str, names: Vec<&str>, default: &str) -> Value {
-    json!({ "description": about, "enum": names, "default": default })
+    described(about, [("enum", names.into()), ("default", default.into())])
 }
 
 fn reference(definition: &str, about: &str) -> Value {
-    let mut fields = Map::new();
-    fields.insert("description".to_owned(), about.into());
-    fields.insert("$ref".to_owned(), format!("#/$defs/{definition}").into());
-    fields.into()
+    described(about, [("$ref", format!("#/$defs/{definition}").into())])
 }
 
 fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {

@@ -330,7 +330,10 @@ fn lints(change: impl FnOnce(&mut Value)) -> Vec<String> {
 #[test]
 fn each_lint_alone_warns_of_its_fault() {
     let check = |change: fn(&mut Value), expected: &[&str]| assert_eq!(lints(change), expected);
-    check(|v| v["function"]["descriptionForLLM"] = json!("  "), &["/function/descriptionForLLM: no description"]);
+    check(
+        |v| v["function"]["descriptionForLLM"] = json!("  "),
+        &["/function/descriptionForLLM: no description"],
+    );
     check(
         |v| v["systemPromptInstructions"] = json!("Be careful."),
         &["/function/descriptionForLLM: a description that never says when to use the tool"],
