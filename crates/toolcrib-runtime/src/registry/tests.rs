@@ -212,7 +212,7 @@ fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
 fn a_new_file_takes_no_tool_away_that_is_in_use() {
     let implementations = [tool("alpha"), tool("beta")];
     let used = file("b.json", definition_text("beta"));
-    let (before, _) = Catalog::build(&[used.clone()], &implementations);
+    let (before, _) = Catalog::build(std::slice::from_ref(&used), &implementations);
     let (after, problems) =
         before.rebuild(&[file("a.json", definition_text("beta")), used], &implementations);
     assert_eq!(after.by_id("beta").map(|tool| tool.file.file.as_str()), Some("b.json"));
