@@ -123,3 +123,25 @@ fn doctor_tells_what_is_broken_and_what_to_do() {
     let data = home.run(&["doctor", "--json"]).with_code(1).json();
     assert!(data["checks"].as_array().unwrap().len() > 3, "{data:#}");
 }
+
+#[test]
+fn the_format_of_definitions_is_printed_as_a_schema() {
+    let schema = ended(program(&["schema", "definition"]).output().unwrap()).with_code(0).json();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(schema["properties"]["function"]["properties"]["descriptionForLLM"]["description"].is_string());
+}
+
+#[test]
+fn a_definition_in_the_folder_is_used_and_a_broken_one_is_told() {
+    let home = Home::new();
+    let folder = home.path().join("tools");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("dice.json"), DEFINITION).unwrap();
+    std::fs::write(folder.join("broken.json"), "{").unwrap();
+    let list = home.run(&["tools", "--json"]).with_code(0).json();
+    assert!(list["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "roll_dice"), "{list}");
+    let problems: Vec<_> =
+        list["problems"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(problems.iter().any(|text| text.contains("broken.json")), "{problems:?}");
+    assert!(problems.iter().any(|text| text.contains("no implementation has")), "{problems:?}");
+}
