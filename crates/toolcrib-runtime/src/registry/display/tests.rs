@@ -49,7 +49,8 @@ fn registered(implementation: Option<Arc<dyn Tool>>, display: Value) -> Register
     value["display"] = display;
     let definition =
         Definition::read(&value.to_string(), "clock.json", &crate::caller::Components::default()).unwrap();
-    RegisteredTool::new(definition, implementation).unwrap()
+    RegisteredTool::new(definition, implementation, crate::registry::DefinitionFile::added("clock.json", ""))
+        .unwrap()
 }
 
 #[test]
