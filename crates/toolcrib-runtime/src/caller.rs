@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::nearest::nearest;
 
@@ -54,7 +55,7 @@ pub enum Credits {
 ///
 /// Only [`Components`] can make one from a name, so that every component exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Component(String);
+pub struct Component(Arc<str>);
 
 /// The components that exist: the doors, and the assistants of this installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl Component {
 
     /// The component of the HTTP API.
     pub fn api() -> Self {
-        Self(Self::API.to_owned())
+        Self(Arc::from(Self::API))
     }
 
     /// The id.
@@ -146,7 +147,7 @@ impl Components {
         if !is_assistant_id(id) {
             return Err(AssistantIdError { id: id.to_owned() });
         }
-        self.assistants.insert(Component(id.to_owned()));
+        self.assistants.insert(Component(Arc::from(id)));
         Ok(())
     }
 
@@ -155,7 +156,7 @@ impl Components {
     /// # Errors
     /// There is none; the error names those that there are, and the nearest.
     pub fn parse(&self, id: &str) -> Result<Component, UnknownComponent> {
-        let component = Component(id.to_owned());
+        let component = Component(Arc::from(id));
         if Self::DOORS.contains(&id) || self.assistants.contains(&component) {
             return Ok(component);
         }
@@ -177,7 +178,7 @@ impl Components {
 /// The doors and the built-in assistants.
 impl Default for Components {
     fn default() -> Self {
-        let assistants = Self::BUILT_IN_ASSISTANTS.into_iter().map(|id| Component(id.to_owned())).collect();
+        let assistants = Self::BUILT_IN_ASSISTANTS.into_iter().map(|id| Component(Arc::from(id))).collect();
         Self { assistants }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::caller::credits;
+use crate::caller::{Component, credits};
 use crate::confidence::Confidence;
 use crate::policy::OutboundRestriction;
 use crate::tool::SettingProblem;
@@ -14,7 +14,7 @@ pub enum Reason {
     /// Tools are switched off for the installation or the component.
     ToolsOff {
         /// The component.
-        component: String,
+        component: Component,
     },
     /// Nothing is registered under the definition's implementation key.
     NoImplementation {
@@ -24,7 +24,7 @@ pub enum Reason {
     /// The definition does not admit the component.
     Component {
         /// The component.
-        component: String,
+        component: Component,
     },
     /// The organization disabled the tool.
     DisabledByOrganization,
@@ -128,7 +128,7 @@ impl Reason {
         match self {
             Self::ToolsOff { component } => format!("tools switched off for {component}"),
             Self::NoImplementation { .. } => "a definition alone".to_owned(),
-            Self::Component { component } => component.clone(),
+            Self::Component { component } => component.to_string(),
             Self::DisabledByOrganization => "a disabled tool".to_owned(),
             Self::NotEnabled => "an installation in which it cannot run".to_owned(),
             Self::NotConfigured { problems } => problem_list(problems),

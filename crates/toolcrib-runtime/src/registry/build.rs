@@ -54,6 +54,16 @@ pub(super) fn build(
     (builder.tools.into_iter().flatten().collect(), problems)
 }
 
+/// What a definition leaves open it takes from the tool that it replaces, and it cannot say less about the risks.
+fn inherit(definition: &mut Definition, replaced: &Definition) {
+    if !definition.capability_is_given {
+        definition.capability.clone_from(&replaced.capability);
+    }
+    definition.minimum_confidence = definition.minimum_confidence.or(replaced.minimum_confidence);
+    definition.returns_untrusted_content |= replaced.returns_untrusted_content;
+    definition.contextual |= replaced.contextual;
+}
+
 /// A file with what was read from it.
 struct Candidate<'f> {
     position: usize,
@@ -178,10 +188,8 @@ impl Builder<'_> {
             }
             None => None,
         };
-        if let Some(tool) = replaced.as_ref().and_then(|(_, index)| self.tool(*index))
-            && !definition.capability_is_given
-        {
-            definition.capability.clone_from(&tool.definition.capability);
+        if let Some(tool) = replaced.as_ref().and_then(|(_, index)| self.tool(*index)) {
+            inherit(&mut definition, &tool.definition);
         }
         if let Some(problem) =
             self.conflict(&definition, &file.file, replaced.as_ref().map(|(_, index)| *index))
@@ -276,6 +284,11 @@ impl Builder<'_> {
         }
         let built_in = |tool: &RegisteredTool| tool.file.provenance == Provenance::BuiltIn;
         match self.ids.get(id).and_then(|index| Some((*index, self.tool(*index)?))) {
+            // Rules of the organization name the id: they must go on to hold.
+            Some((_, tool)) if built_in(tool) && later.id != id => Err(wrong(
+                format!("{id:?} in a definition with the id {:?}", later.id),
+                "a definition has the id of the tool that it replaces, so that every rule about it goes on to hold",
+            )),
             Some((index, tool)) if built_in(tool) => Ok(index),
             Some((_, tool)) => Err(wrong(
                 format!("the tool {id:?} of {}, which is not built in", tool.file.file),

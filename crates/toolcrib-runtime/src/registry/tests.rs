@@ -1,4 +1,5 @@
 use super::*;
+use crate::confidence::Confidence;
 use crate::testing::{RecordingTool, definition, definition_text};
 
 fn file(name: &str, text: String) -> DefinitionFile {
@@ -82,27 +83,35 @@ fn texts(problems: &[Problem]) -> Vec<String> {
 
 #[test]
 fn a_replacing_definition_takes_the_place_of_the_built_in_one() {
-    for id in ["search", "my_search"] {
-        for key in ["search", "mine"] {
-            let added = file("mine.json", replacing(id, "search", key).to_string());
-            let (catalog, problems) = Catalog::build(
-                &[built_in("search"), added],
-                &[tool("search"), tool("mine")],
-                &Components::default(),
-            );
-            assert_eq!(problems, []);
-            assert_eq!(ids(&catalog), [id]);
-            let tool = catalog.by_id(id).expect("in the catalog");
-            assert_eq!(tool.file.file, "mine.json");
-            assert_eq!(tool.definition.capability, "search", "what granted the tool grants it still");
-            assert_eq!(tool.implementation.as_ref().map(|tool| tool.implementation_key()), Some(key));
-        }
+    let mut guarded = definition("search");
+    guarded["minimumConfidence"] = "LOW".into();
+    guarded["returnsUntrustedContent"] = true.into();
+    let guarded = DefinitionFile::built_in("builtin/search/definition.json", guarded.to_string());
+    for key in ["search", "mine"] {
+        let added = file("mine.json", replacing("search", "search", key).to_string());
+        let (catalog, problems) = Catalog::build(
+            &[guarded.clone(), added],
+            &[tool("search"), tool("mine")],
+            &Components::default(),
+        );
+        assert_eq!(problems, []);
+        assert_eq!(ids(&catalog), ["search"]);
+        let tool = catalog.by_id("search").expect("in the catalog");
+        assert_eq!(tool.file.file, "mine.json");
+        assert_eq!(tool.definition.capability, "search", "what granted the tool grants it still");
+        assert_eq!(
+            tool.definition.minimum_confidence,
+            Some(Confidence::Low),
+            "what guarded it guards it still"
+        );
+        assert!(tool.definition.returns_untrusted_content);
+        assert_eq!(tool.implementation.as_ref().map(|tool| tool.implementation_key()), Some(key));
     }
-    let mut value = replacing("mine", "search", "mine");
+    let mut value = replacing("search", "search", "mine");
     value["capability"] = "mine".into();
     let files = [built_in("search"), file("mine.json", value.to_string())];
     let (catalog, _) = Catalog::build(&files, &[tool("search"), tool("mine")], &Components::default());
-    assert_eq!(catalog.by_id("mine").map(|tool| tool.definition.capability.as_str()), Some("mine"));
+    assert_eq!(catalog.by_id("search").map(|tool| tool.definition.capability.as_str()), Some("mine"));
 }
 
 #[test]
@@ -128,13 +137,16 @@ fn what_cannot_replace_leaves_the_built_in_tool_in_place() {
         &[replacing("mine", "serch", "mine")],
         &["/replaces: the unknown tool \"serch\"; built-in tools: fetch, search; did you mean \"search\"?"],
     );
-    check(&[replacing("mine", "search", "no_such_key")], &["/implementationKey"]);
-    check(&[replacing("fetch", "search", "mine")], &["/id: the id \"fetch\", which builtin/fetch"]);
+    check(&[replacing("search", "search", "no_such_key")], &["/implementationKey"]);
+    check(
+        &[replacing("mine", "search", "mine")],
+        &["/replaces: \"search\" in a definition with the id \"mine\"; a definition has the id of the tool"],
+    );
     check(&[definition("search")], &["say \"replaces\": \"search\""]);
     let mut own = definition("own");
     own["replaces"] = serde_json::Value::Null;
     check(&[own, replacing("mine", "own", "mine")], &["the tool \"own\" of 0.json, which is not built in"]);
-    let mut narrower = replacing("mine", "search", "mine");
+    let mut narrower = replacing("search", "search", "mine");
     narrower["function"]["parameters"]["properties"]["q"]["maxLength"] = 5.into();
     narrower["function"]["parameters"]["properties"]["more"] = serde_json::json!({"type": "string"});
     narrower["function"]["parameters"]["required"] = serde_json::json!(["more"]);
@@ -151,12 +163,12 @@ fn what_cannot_replace_leaves_the_built_in_tool_in_place() {
 fn a_built_in_tool_is_replaced_once() {
     let files = [
         built_in("search"),
-        file("a.json", replacing("one", "search", "one").to_string()),
-        file("b.json", replacing("two", "search", "two").to_string()),
+        file("a.json", replacing("search", "search", "one").to_string()),
+        file("b.json", replacing("search", "search", "two").to_string()),
     ];
     let (catalog, problems) =
         Catalog::build(&files, &[tool("search"), tool("one"), tool("two")], &Components::default());
-    assert_eq!(ids(&catalog), ["one"]);
+    assert_eq!(ids(&catalog), ["search"]);
     assert!(
         problems[0].file == "b.json" && problems[0].found.contains("a.json replaces already"),
         "{problems:?}"
@@ -255,7 +267,7 @@ fn two_files_can_exchange_their_ids_at_once() {
 #[test]
 fn a_replacement_that_breaks_stays_and_one_that_goes_brings_the_built_in_back() {
     let implementations = [tool("search"), tool("mine")];
-    let added = file("mine.json", replacing("mine", "search", "mine").to_string());
+    let added = file("mine.json", replacing("search", "search", "mine").to_string());
     let (replaced, _) =
         Catalog::build(&[built_in("search"), added], &implementations, &Components::default());
     let (broken, problems) = replaced.rebuild(
@@ -263,8 +275,9 @@ fn a_replacement_that_breaks_stays_and_one_that_goes_brings_the_built_in_back() 
         &implementations,
         &Components::default(),
     );
-    assert_eq!(ids(&broken), ["mine"]);
+    assert_eq!(broken.by_id("search").map(|tool| tool.file.file.as_str()), Some("mine.json"));
     assert!(problems[0].last_good_stays);
     let (gone, problems) = broken.rebuild(&[built_in("search")], &implementations, &Components::default());
     assert_eq!((ids(&gone), problems), (vec!["search"], Vec::new()));
+    assert_eq!(gone.by_id("search").map(|tool| tool.file.provenance), Some(Provenance::BuiltIn));
 }

@@ -9,5 +9,5 @@ pub(in crate::offering) const GATE: Gate =
 fn judge(subject: &Subject<'_>) -> Option<Reason> {
     let component = &subject.caller.component;
     let admitted = subject.tool.definition.visible_in.admits(component);
-    (!admitted).then(|| Reason::Component { component: component.id().to_owned() })
+    (!admitted).then(|| Reason::Component { component: component.clone() })
 }

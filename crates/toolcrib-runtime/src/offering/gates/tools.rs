@@ -13,5 +13,5 @@ fn judge(subject: &Subject<'_>) -> Option<Reason> {
     let component = subject.caller.component.id();
     let off = &subject.policy.tools_off;
     (off.contains("*") || off.contains(component))
-        .then(|| Reason::ToolsOff { component: component.to_owned() })
+        .then(|| Reason::ToolsOff { component: subject.caller.component.clone() })
 }
