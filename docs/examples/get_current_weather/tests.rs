@@ -166,6 +166,7 @@ fn people_read_it_in_their_language() {
 
 #[test]
 fn the_definition_follows_from_the_types() {
-    let derived: Value = serde_json::from_str(&GetCurrentWeather.into_tool().definition().text).unwrap();
+    let derived: Value =
+        serde_json::from_str(&GetCurrentWeather.into_tool().definition().text.unwrap()).unwrap();
     assert_eq!(derived, definition());
 }

@@ -85,8 +85,7 @@ fn a_replacing_definition_takes_the_place_of_the_built_in_one() {
     for id in ["search", "my_search"] {
         for key in ["search", "mine"] {
             let added = file("mine.json", replacing(id, "search", key).to_string());
-            let (catalog, problems) =
-                Catalog::build(&[built_in("search"), added], &[tool("search"), tool("mine")]);
+            let (catalog, problems) = build(&[built_in("search"), added], &[tool("search"), tool("mine")]);
             assert_eq!(problems, []);
             assert_eq!(ids(&catalog), [id]);
             let tool = catalog.by_id(id).expect("in the catalog");
@@ -98,7 +97,7 @@ fn a_replacing_definition_takes_the_place_of_the_built_in_one() {
     let mut value = replacing("mine", "search", "mine");
     value["capability"] = "mine".into();
     let files = [built_in("search"), file("mine.json", value.to_string())];
-    let (catalog, _) = Catalog::build(&files, &[tool("search"), tool("mine")]);
+    let (catalog, _) = build(&files, &[tool("search"), tool("mine")]);
     assert_eq!(catalog.by_id("mine").map(|tool| tool.definition.capability.as_str()), Some("mine"));
 }
 
@@ -109,8 +108,7 @@ fn what_cannot_replace_leaves_the_built_in_tool_in_place() {
         files.extend(
             added.iter().enumerate().map(|(index, value)| file(&format!("{index}.json"), value.to_string())),
         );
-        let (catalog, problems) =
-            Catalog::build(&files, &[tool("search"), tool("fetch"), tool("mine"), tool("own")]);
+        let (catalog, problems) = build(&files, &[tool("search"), tool("fetch"), tool("mine"), tool("own")]);
         assert!(catalog.by_id("search").is_some(), "{expected:?}");
         let texts = texts(&problems);
         assert_eq!(texts.len(), expected.len(), "{texts:?}");
@@ -148,7 +146,7 @@ fn a_built_in_tool_is_replaced_once() {
         file("a.json", replacing("one", "search", "one").to_string()),
         file("b.json", replacing("two", "search", "two").to_string()),
     ];
-    let (catalog, problems) = Catalog::build(&files, &[tool("search"), tool("one"), tool("two")]);
+    let (catalog, problems) = build(&files, &[tool("search"), tool("one"), tool("two")]);
     assert_eq!(ids(&catalog), ["one"]);
     assert!(
         problems[0].file == "b.json" && problems[0].found.contains("a.json replaces already"),
@@ -160,16 +158,16 @@ fn a_built_in_tool_is_replaced_once() {
 fn what_did_not_change_is_taken_over_as_it_is() {
     let implementations = [tool("alpha"), tool("beta")];
     let files = [file("a.json", definition_text("alpha")), file("b.json", definition_text("beta"))];
-    let (before, _) = Catalog::build(&files, &implementations);
+    let (before, _) = build(&files, &implementations);
     let mut changed = definition("beta");
     changed["contextual"] = true.into();
     let files = [file("a.json", definition_text("alpha")), file("b.json", changed.to_string())];
-    let (after, problems) = before.rebuild(&files, &implementations);
+    let (after, problems) = before.rebuild(&files, &implementations, &Components::default());
     assert_eq!(problems, []);
     let same = |id| Arc::ptr_eq(before.by_id(id).expect("before"), after.by_id(id).expect("after"));
     assert!(same("alpha") && !same("beta"));
     assert!(after.by_id("beta").is_some_and(|tool| tool.definition.contextual));
-    let (other, _) = after.rebuild(&files, &[tool("alpha"), tool("beta")]);
+    let (other, _) = after.rebuild(&files, &[tool("alpha"), tool("beta")], &Components::default());
     let now = other.by_id("alpha").and_then(|tool| tool.implementation.clone()).expect("implemented");
     assert!(!Arc::ptr_eq(&now, &implementations[0]), "another implementation is taken");
 }
@@ -178,7 +176,7 @@ fn what_did_not_change_is_taken_over_as_it_is() {
 fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
     let implementations = [tool("alpha"), tool("beta")];
     let good = [file("a.json", definition_text("alpha")), file("b.json", definition_text("beta"))];
-    let (before, _) = Catalog::build(&good, &implementations);
+    let (before, _) = build(&good, &implementations);
     let mut missing = definition("beta");
     missing["implementationKey"] = "gamma".into();
     for broken in [
@@ -189,10 +187,12 @@ fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
         DefinitionFile::unreadable("b.json", Unreadable::Failed("no right".to_owned())),
         DefinitionFile::unreadable("b.json", Unreadable::TooLarge { limit: 5 }),
     ] {
-        let mut catalog = before.rebuild(&[good[0].clone(), broken.clone()], &implementations).0;
+        let mut catalog =
+            before.rebuild(&[good[0].clone(), broken.clone()], &implementations, &Components::default()).0;
         // However often the files are looked at.
         for _ in 0..2 {
-            let (next, problems) = catalog.rebuild(&[good[0].clone(), broken.clone()], &implementations);
+            let (next, problems) =
+                catalog.rebuild(&[good[0].clone(), broken.clone()], &implementations, &Components::default());
             assert_eq!(ids(&next), ["alpha", "beta"], "{broken:?}");
             assert!(Arc::ptr_eq(&before.tools()[1], &next.tools()[1]), "{broken:?}");
             assert_eq!(problems.len(), 1, "{problems:?}");
@@ -200,9 +200,9 @@ fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
             assert!(problems[0].to_string().ends_with("the last good version stays in use"), "{problems:?}");
             catalog = next;
         }
-        let (mended, problems) = catalog.rebuild(&good, &implementations);
+        let (mended, problems) = catalog.rebuild(&good, &implementations, &Components::default());
         assert_eq!((ids(&mended), problems), (vec!["alpha", "beta"], Vec::new()));
-        let (gone, problems) = catalog.rebuild(&good[..1], &implementations);
+        let (gone, problems) = catalog.rebuild(&good[..1], &implementations, &Components::default());
         assert_eq!(
             (ids(&gone), problems),
             (vec!["alpha"], Vec::new()),
@@ -215,9 +215,12 @@ fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
 fn a_new_file_takes_no_tool_away_that_is_in_use() {
     let implementations = [tool("alpha"), tool("beta")];
     let used = file("b.json", definition_text("beta"));
-    let (before, _) = Catalog::build(&[used.clone()], &implementations);
-    let (after, problems) =
-        before.rebuild(&[file("a.json", definition_text("beta")), used], &implementations);
+    let (before, _) = build(&[used.clone()], &implementations);
+    let (after, problems) = before.rebuild(
+        &[file("a.json", definition_text("beta")), used],
+        &implementations,
+        &Components::default(),
+    );
     assert_eq!(after.by_id("beta").map(|tool| tool.file.file.as_str()), Some("b.json"));
     assert_eq!(problems.iter().map(|problem| problem.file.as_str()).collect::<Vec<_>>(), ["a.json"]);
 }
@@ -226,9 +229,12 @@ fn a_new_file_takes_no_tool_away_that_is_in_use() {
 fn two_files_can_exchange_their_ids_at_once() {
     let implementations = [tool("alpha"), tool("beta")];
     let (alpha, beta) = (definition_text("alpha"), definition_text("beta"));
-    let (before, _) =
-        Catalog::build(&[file("a.json", alpha.clone()), file("b.json", beta.clone())], &implementations);
-    let (after, problems) = before.rebuild(&[file("a.json", beta), file("b.json", alpha)], &implementations);
+    let (before, _) = build(&[file("a.json", alpha.clone()), file("b.json", beta.clone())], &implementations);
+    let (after, problems) = before.rebuild(
+        &[file("a.json", beta), file("b.json", alpha)],
+        &implementations,
+        &Components::default(),
+    );
     assert_eq!(problems, []);
     assert_eq!(after.by_id("beta").map(|tool| tool.file.file.as_str()), Some("a.json"));
 }
@@ -237,11 +243,14 @@ fn two_files_can_exchange_their_ids_at_once() {
 fn a_replacement_that_breaks_stays_and_one_that_goes_brings_the_built_in_back() {
     let implementations = [tool("search"), tool("mine")];
     let added = file("mine.json", replacing("mine", "search", "mine").to_string());
-    let (replaced, _) = Catalog::build(&[built_in("search"), added], &implementations);
-    let (broken, problems) =
-        replaced.rebuild(&[built_in("search"), file("mine.json", "{".to_owned())], &implementations);
+    let (replaced, _) = build(&[built_in("search"), added], &implementations);
+    let (broken, problems) = replaced.rebuild(
+        &[built_in("search"), file("mine.json", "{".to_owned())],
+        &implementations,
+        &Components::default(),
+    );
     assert_eq!(ids(&broken), ["mine"]);
     assert!(problems[0].last_good_stays);
-    let (gone, problems) = broken.rebuild(&[built_in("search")], &implementations);
+    let (gone, problems) = broken.rebuild(&[built_in("search")], &implementations, &Components::default());
     assert_eq!((ids(&gone), problems), (vec!["search"], Vec::new()));
 }
