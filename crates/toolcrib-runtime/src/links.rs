@@ -17,7 +17,7 @@ const ENDS: [char; 9] = ['"', '<', '>', '`', '\\', '{', '}', '|', '^'];
 const TRAILING: [char; 11] = ['.', ',', ';', ':', '!', '?', '\'', '*', '_', '”', '»'];
 /// The longest URL that is known, in bytes; nobody passes on longer ones.
 const LONGEST: usize = 8 * 1024;
-/// Readings of one URL that ends in brackets.
+/// Readings of one URL that ends in brackets, and URLs of one word that are read to its end.
 const MOST_READINGS: usize = 16;
 
 /// The URLs that a conversation knows.
@@ -135,16 +135,19 @@ fn without_markdown_escapes(text: &str) -> String {
 fn collect(text: &str, bare: bool, known: &mut HashSet<String>) {
     for word in text.split(|character: char| character.is_whitespace() || ENDS.contains(&character)) {
         let mut rest = word;
-        let mut found = false;
+        let mut found = 0;
         while let Some(start) = scheme(rest) {
-            found = true;
+            found += 1;
             let url = &rest[start..];
-            // Two URLs may touch, as in `[https://a](https://a)`.
+            // Two URLs may touch, as in `[https://a](https://a)`, or one may hold another, as in `https://a/?of=https://b`.
             let end = scheme(&url[1..]).map_or(url.len(), |next| next + 1);
             spellings(&url[..end], known);
+            if end < url.len() && found <= MOST_READINGS {
+                spellings(url, known);
+            }
             rest = &url[end..];
         }
-        if bare && !found && word.contains('.') {
+        if bare && found == 0 && word.contains('.') {
             let word = word.trim_start_matches(|character: char| !character.is_alphanumeric());
             if looks_like_a_host(word) {
                 spellings(&format!("https://{word}"), known);
@@ -229,7 +232,9 @@ fn normalized(text: &str) -> Option<String> {
     } else {
         format!("{}:{}@", url.username(), url.password().unwrap_or_default())
     };
-    Some(format!("{user}{host}{port}{path}{query}"))
+    // Parentheses are written either way: Markdown ends a link's address with one.
+    let place = format!("{path}{query}").replace("%28", "(").replace("%29", ")");
+    Some(format!("{user}{host}{port}{place}"))
 }
 
 #[cfg(test)]
@@ -250,10 +255,15 @@ mod tests {
         check("Read https://example.org/a.", "http://example.org/a/");
         check("see [the page](https://example.org/a?b=c&d=e)!", "https://example.org/a?b=c&d=e");
         check("(https://en.example.org/wiki/Tide_(sea))", "https://en.example.org/wiki/Tide_(sea)");
+        check("[tide](https://en.example.org/wiki/Tide_%28sea%29)", "https://en.example.org/wiki/Tide_(sea)");
         check("<https://example.org/a>", "https://example.org/a#part");
         check("what is on example.org?", "https://www.example.org/");
         check("docs.example.org/guide, quickly", "https://docs.example.org/guide");
         check("HTTPS://EXAMPLE.ORG/A", "https://example.org/A");
+        check(
+            "https://archive.example/2020/https://example.org/a",
+            "https://archive.example/2020/https://example.org/a",
+        );
         check("[https://example.org/x](https://example.org/y)", "https://example.org/y");
         check("http://10.77.0.2/tides.html", "http://10.77.0.2/tides.html");
         check("https://bücher.example/ä", "https://xn--bcher-kva.example/%C3%A4");
