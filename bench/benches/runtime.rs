@@ -1,15 +1,17 @@
 //! What the runtime costs beside the model and the tools: offering, admission, validation, and the loop's machine.
 
+#![expect(clippy::expect_used, reason = "a measurement that cannot be set up has no figure")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Map, Value, json};
 use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::message::{AssistantMessage, AssistantPart, Message, ToolCall, Usage};
+use toolcrib_runtime::message::{AssistantMessage, AssistantPart, Message, ToolCall, ToolResult, Usage};
 use toolcrib_runtime::model::{FinishReason, ModelCapabilities, ModelIdentity, ModelRequest, ToolSpec};
-use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, offer};
-use toolcrib_runtime::policy::{Circumstances, OutboundRestriction, Policy};
+use toolcrib_runtime::offering::{Admission, ModelStanding, OfferRequest, Offering, offer};
+use toolcrib_runtime::policy::{Circumstances, Policy};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::run::{Limits, Machine, Plan, Step};
 use toolcrib_runtime::testing::{CompiledArguments, RecordingTool, caller, definition};
@@ -32,7 +34,8 @@ fn catalog(tools: usize, change: fn(usize, &mut Value)) -> Arc<Catalog> {
         .collect();
     let implementations: Vec<Arc<dyn Tool>> =
         (0..tools).map(|index| Arc::new(RecordingTool::returning(&id(index), "fine")) as _).collect();
-    let (catalog, problems) = Catalog::build(&files, &implementations);
+    let (catalog, problems) =
+        Catalog::build(&files, &implementations, &toolcrib_runtime::caller::Components::default());
     assert!(problems.is_empty(), "{problems:?}");
     Arc::new(catalog)
 }
@@ -41,7 +44,7 @@ fn as_it_is(_: usize, _: &mut Value) {}
 
 /// Every second tool is not meant for the caller's component.
 fn half_elsewhere(index: usize, definition: &mut Value) {
-    if index % 2 == 0 {
+    if index.is_multiple_of(2) {
         definition["visibleIn"] = json!({"deniedComponents": ["api"]});
     }
 }
@@ -86,19 +89,11 @@ fn offering(criterion: &mut Criterion) {
 
 fn admission(criterion: &mut Criterion) {
     let offering = offered(&catalog(1_000, as_it_is), &Policy::default());
-    let now = Circumstances {
-        caller: Arc::new(caller()),
-        policy: Arc::new(half_forbidden(1_000)),
-        outbound: OutboundRestriction::Unrestricted,
-        untrusted_seen: false,
-    };
+    let now = Circumstances::new(Arc::new(caller()), Arc::new(half_forbidden(1_000)));
+    assert!(matches!(offering.admit(call(0, &id(501)), &now), Admission::Admitted(_)));
     let call = call(0, &id(501));
     criterion.bench_function("admission/one call", |bencher| {
-        bencher.iter_batched(
-            || call.clone(),
-            |call| offering.admit(call, &now).map_err(|refusal| refusal.for_model),
-            BatchSize::SmallInput,
-        );
+        bencher.iter_batched(|| call.clone(), |call| offering.admit(call, &now), BatchSize::SmallInput);
     });
 }
 
@@ -140,14 +135,17 @@ fn machine(criterion: &mut Criterion) {
                 let request = machine.request();
                 let answer = std::mem::take(answer);
                 let step = machine.answered(answer, FinishReason::ToolCalls, Usage::default(), |_| false);
+                let mut results = Vec::new();
                 if let Step::Calls { ours, .. } = step {
                     for call in &ours {
                         if let Plan::Execute { .. } = machine.plan(call) {
-                            machine.record(call, "A result of some words.".to_owned(), false, true);
+                            let text = "A result of some words.".to_owned();
+                            machine.count(call, &text, true, 0);
+                            results.push(ToolResult { call_id: call.id.clone(), text, is_error: false });
                         }
                     }
                 }
-                machine.end_round();
+                machine.end_round(results);
                 request
             },
             BatchSize::SmallInput,

@@ -91,7 +91,9 @@ pub fn offer(
     model: ModelStanding,
 ) -> Offering {
     let tools = catalog.tools();
-    let mut withheld = Withheld { reasons: Vec::new(), ends: Vec::with_capacity(tools.len()) };
+    // Room for one reason each: a list that grows is copied, and costs more than asking the gates.
+    let mut withheld =
+        Withheld { reasons: Vec::with_capacity(tools.len()), ends: Vec::with_capacity(tools.len()) };
     let mut specs = Vec::with_capacity(tools.len());
     for tool in tools {
         let before = withheld.reasons.len();

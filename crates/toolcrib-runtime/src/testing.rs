@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::policy::Circumstances;
 use crate::registry::{Catalog, DefinitionFile, RegisteredTool};
-use crate::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tool::{Display, Outgoing, Tool, ToolContext, ToolError, ToolOutput};
 
 mod arguments;
 mod journal;
@@ -42,6 +42,8 @@ pub struct RecordingTool {
     key: String,
     behavior: Box<dyn Fn(&Value) -> Behavior + Send + Sync>,
     calls: Mutex<Vec<Value>>,
+    enabled: bool,
+    outgoing: Outgoing,
 }
 
 /// What a [`RecordingTool`] does when it is called.
@@ -139,7 +141,27 @@ impl RecordingTool {
 
     /// A tool that does what `behavior` says of its arguments.
     pub fn behaving(key: &str, behavior: impl Fn(&Value) -> Behavior + Send + Sync + 'static) -> Self {
-        Self { key: key.to_owned(), behavior: Box::new(behavior), calls: Mutex::default() }
+        Self {
+            key: key.to_owned(),
+            behavior: Box::new(behavior),
+            calls: Mutex::default(),
+            enabled: true,
+            outgoing: Outgoing::Nothing,
+        }
+    }
+
+    /// The same tool where it cannot run.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.enabled = false;
+        self
+    }
+
+    /// The same tool as one that sends this out.
+    #[must_use]
+    pub fn sending(mut self, outgoing: Outgoing) -> Self {
+        self.outgoing = outgoing;
+        self
     }
 
     /// The arguments of the calls so far.
@@ -156,6 +178,14 @@ impl Tool for RecordingTool {
 
     fn display(&self, _locale: &str) -> Display {
         Display::new("🧪", self.key.clone(), format!("Test tool {}.", self.key))
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    fn outgoing(&self) -> Outgoing {
+        self.outgoing
     }
 
     #[expect(clippy::panic, reason = "a tool that panics is what some tests are about")]

@@ -179,6 +179,7 @@ impl Assistants {
             for id in ids.iter().filter(|id| catalog.by_id(id).is_none()) {
                 let known: Vec<_> = catalog.tools().iter().map(|tool| tool.id()).collect();
                 self.problems.push(Problem {
+                    last_good_stays: false,
                     severity: Severity::Warning,
                     file: format!("{FOLDER}/{}.toml", assistant.id),
                     pointer: "/tools".to_owned(),
@@ -254,6 +255,7 @@ fn stem(file: &str) -> &str {
 
 fn whole_file(file: &str, found: String, allowed: &str) -> Problem {
     Problem {
+        last_good_stays: false,
         severity: Severity::Error,
         file: file.to_owned(),
         pointer: String::new(),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolcrib_egress::{Egress, EgressSettings, EgressSetupError};
 use toolcrib_runtime::caller::{Component, Components};
 use toolcrib_runtime::registry::{Catalog, DefinitionFile, Unreadable};
-use toolcrib_runtime::tool::definition::{Definition, Problem, Severity, lint};
+use toolcrib_runtime::tool::definition::{self, Definition, Problem, Severity, lint};
 use toolcrib_runtime::tool::{Display, Tool, ToolContext, ToolError, ToolOutput};
 use toolcrib_tools::builtin::builtin;
 
@@ -131,6 +131,11 @@ fn built_in_beside(checked: &[DefinitionFile]) -> (Vec<DefinitionFile>, Vec<Arc<
     let mut definitions = built_in.definitions;
     definitions.retain(|built_in| checked.iter().all(|file| file.text != built_in.text));
     (definitions, built_in.implementations)
+}
+
+/// The format of definition files as a JSON Schema, with a line break at its end.
+pub fn definition_schema() -> String {
+    format!("{:#}\n", definition::schema())
 }
 
 /// Checks the definitions of the tools that are compiled in, each with its implementation.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use toolcrib_providers::client::{Provider, ProviderSettings, ProviderSetupError};
 use toolcrib_providers::demo::DemoModel;
+use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::model::Model;
 
 use crate::config::Config;

@@ -169,6 +169,6 @@ impl ToolSource for Compiled {
     }
 
     async fn changed(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -108,6 +108,7 @@ async fn many(store: &SqliteStore) -> Outcome {
         owner: owner.clone(),
         title: String::new(),
         temporary: false,
+        outbound: toolcrib_runtime::policy::OutboundRestriction::Unrestricted,
         created_at: at(0),
     };
     store.create_conversation(conversation).await?;
@@ -203,6 +204,7 @@ fn start(run_id: &str, conversation_id: Option<&str>, seconds: u32) -> RunStart 
         component: "api".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
+        locale: "en".to_owned(),
         messages: vec![Message::user("a question of usual length, as people ask them")],
         started_at: at(i64::from(seconds)),
     }
@@ -217,7 +219,8 @@ fn end(run_id: &str) -> RunEnd {
         sources: Vec::new(),
         usage: Usage { input_tokens: 100, output_tokens: 200, ..Usage::default() },
         rounds: 1,
-        required_confidence: Confidence::None,
+        labels: toolcrib_runtime::labels::Labels::default(),
+        protected: std::collections::BTreeSet::new(),
         ended_at: at(1),
     }
 }
@@ -241,6 +244,9 @@ fn trace(order: u32, status: TraceStatus) -> Trace {
         truncation: None,
         sources: Vec::new(),
         required_confidence: Confidence::None,
+        untrusted: false,
+        cost: 0,
+        library_items: Vec::new(),
         started_at: at(0),
         duration_ms: 3,
     }

@@ -15,6 +15,7 @@ mod keys;
 mod runs;
 mod sample;
 mod traces;
+mod waiting;
 
 /// How a case ends: an unexpected error of the store, or a failed assertion, which panics.
 pub type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
@@ -69,4 +70,13 @@ cases![
     traces::open_calls_of_a_stopped_run_are_cancelled,
     traces::nothing_is_admitted_after_the_end,
     traces::traces_of_a_conversation_stand_in_order,
+    waiting::the_messages_of_a_round_are_kept_when_it_ends,
+    waiting::labels_only_rise_and_rise_with_the_trace,
+    waiting::protected_text_is_recognized_in_its_workspace,
+    waiting::a_run_that_waits_keeps_what_it_needs,
+    waiting::only_the_first_answer_counts,
+    waiting::answers_that_come_too_late_find_that_it_has_expired,
+    waiting::a_waiting_run_is_carried_on_once,
+    waiting::a_waiting_run_can_be_given_up,
+    waiting::approvals_are_listed_filtered_and_paged,
 ];

@@ -21,10 +21,12 @@ mod recover;
 mod writer;
 
 mod accounts;
+mod approvals;
 mod conversations;
 mod journal;
 mod key_memory;
 mod keys;
+mod labels;
 mod runs;
 
 pub use open::OpenError;
@@ -69,6 +71,7 @@ struct Inner {
     readers: SqlitePool,
     writer: writer::Writer,
     keys: key_memory::KeyMemory,
+    protecting: labels::Protecting,
     recovered: Recovered,
     folder: PathBuf,
 }

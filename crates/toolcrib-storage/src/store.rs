@@ -6,13 +6,19 @@
 //!
 //! To add a backend, implement these traits and run the `conformance` suite (feature `testing`) on it.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
+use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::journal::{Journal, Trace};
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::labels::fingerprint::Fingerprint;
+use toolcrib_runtime::offering::approval::ApprovalAnswer;
 
 use crate::record::{
-    ApiKey, CallRecord, Conversation, ConversationMessage, Installation, KeyHash, KeyLookup, NewConversation,
-    NewKey, Owner, Role, RunFilter, RunRecord,
+    Answered, ApiKey, ApprovalFilter, ApprovalRecord, CallRecord, Conversation, ConversationMessage,
+    Installation, KeyHash, KeyLookup, NewConversation, NewKey, Owner, Role, RunFilter, RunRecord, WaitingRun,
 };
 
 mod page;
@@ -21,7 +27,9 @@ pub use page::{Listing, Page};
 
 /// Everything that is remembered.
 #[async_trait]
-pub trait Store: AccountStore + KeyStore + ConversationStore + RunStore + Journal {
+pub trait Store:
+    AccountStore + KeyStore + ConversationStore + RunStore + ApprovalStore + LabelStore + Journal
+{
     /// Writes what is still in memory and closes the store; every later use fails with [`StoreProblem::Closed`].
     async fn close(&self);
 }
@@ -123,6 +131,67 @@ pub trait RunStore: Send + Sync {
         owner: &Owner,
         conversation_id: &str,
     ) -> Result<Option<Vec<CallRecord>>, StoreError>;
+}
+
+/// Calls that wait for people, and the runs that wait for them. They are written through [`Journal`].
+#[async_trait]
+pub trait ApprovalStore: Send + Sync {
+    /// One approval.
+    async fn approval(&self, owner: &Owner, id: &str) -> Result<Option<ApprovalRecord>, StoreError>;
+
+    /// The owner's approvals, the latest first.
+    async fn approvals(
+        &self,
+        owner: &Owner,
+        filter: &ApprovalFilter,
+        page: &Page,
+    ) -> Result<Listing<ApprovalRecord>, StoreError>;
+
+    /// Takes an answer. Only the first counts; one that comes after the time is up finds [`ApprovalAnswer::Expired`]
+    /// there. [`ApprovalAnswer::AllowConversation`] is remembered for the tool and the conversation.
+    async fn answer_approval(
+        &self,
+        owner: &Owner,
+        id: &str,
+        answer: &ApprovalAnswer,
+        at: Timestamp,
+    ) -> Result<Answered, StoreError>;
+
+    /// Answers what nobody has answered in time. Returns the runs of which no approval waits by that any more.
+    async fn expire_approvals(&self, now: Timestamp) -> Result<Vec<String>, StoreError>;
+
+    /// Waiting runs of which no approval waits: they can go on.
+    async fn complete_runs(&self) -> Result<Vec<String>, StoreError>;
+
+    /// A run that waits, of whomever; `None` when it does not.
+    async fn waiting_run(&self, run_id: &str) -> Result<Option<WaitingRun>, StoreError>;
+
+    /// The runs that wait in a conversation, the earliest first.
+    async fn waiting_runs_of(&self, conversation_id: &str) -> Result<Vec<WaitingRun>, StoreError>;
+
+    /// The tools, by id, that the user has agreed to for the whole conversation.
+    async fn approved_tools(&self, conversation_id: &str) -> Result<BTreeSet<String>, StoreError>;
+}
+
+/// What content demands. Labels only rise.
+#[async_trait]
+pub trait LabelStore: Send + Sync {
+    /// The labels of a conversation; none when there is no such conversation.
+    async fn labels(&self, conversation_id: &str) -> Result<Labels, StoreError>;
+
+    /// Raises the labels of a conversation; `false` when there is no such conversation.
+    async fn tighten(&self, owner: &Owner, conversation_id: &str, labels: Labels)
+    -> Result<bool, StoreError>;
+
+    /// Whether the workspace has any protected text. Costs nothing.
+    async fn protects_anything(&self, workspace_id: &str) -> Result<bool, StoreError>;
+
+    /// The highest confidence that text with any of these fingerprints demands in the workspace.
+    async fn recognize(
+        &self,
+        workspace_id: &str,
+        fingerprints: &BTreeSet<Fingerprint>,
+    ) -> Result<Confidence, StoreError>;
 }
 
 /// The store could not do what was asked, and did nothing of it.

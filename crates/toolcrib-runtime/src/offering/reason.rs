@@ -123,6 +123,65 @@ impl Reason {
         }
     }
 
+    /// What the caller has, where the gate asks for something else.
+    pub fn has(&self) -> String {
+        match self {
+            Self::ToolsOff { component } => format!("tools switched off for {component}"),
+            Self::NoImplementation { .. } => "a definition alone".to_owned(),
+            Self::Component { component } => component.clone(),
+            Self::DisabledByOrganization => "a disabled tool".to_owned(),
+            Self::NotEnabled => "an installation in which it cannot run".to_owned(),
+            Self::NotConfigured { problems } => problem_list(problems),
+            Self::TemporaryChat => "a temporary conversation".to_owned(),
+            Self::Plan { capability } => format!("a plan without {capability}"),
+            Self::Preference { capability } => format!("{capability} switched off"),
+            Self::NotSelected => "a choice of tools without this one".to_owned(),
+            Self::Model { model } => format!("{model}, which cannot call functions"),
+            Self::Confidence { has, .. } => has.to_string(),
+            Self::Outbound { restriction } => restriction.name().to_owned(),
+            Self::OutOfCredits { free, .. } => format!("{} credits", credits(*free)),
+            Self::HeldByRunningWork { held, .. } => {
+                format!("{} credits, which running work holds", credits(*held))
+            }
+            Self::NameTakenByClient { name } => format!("a tool named {name:?} of the client's own"),
+        }
+    }
+
+    /// What the caller would need for the gate to let the tool through.
+    pub fn needs(&self) -> String {
+        match self {
+            Self::ToolsOff { component } => format!("tools switched on for {component}"),
+            Self::NoImplementation { key } => format!("an implementation registered under {key:?}"),
+            Self::Component { .. } => "a component that the definition admits".to_owned(),
+            Self::DisabledByOrganization => "the tool taken off the list of disabled tools".to_owned(),
+            Self::NotEnabled => "an installation that has what the implementation runs on".to_owned(),
+            Self::NotConfigured { problems } => {
+                let mut fields: Vec<_> =
+                    problems.iter().filter_map(|problem| problem.field.as_deref()).collect();
+                fields.dedup();
+                if fields.is_empty() {
+                    "complete and valid settings".to_owned()
+                } else {
+                    format!("valid values for {}", fields.join(", "))
+                }
+            }
+            Self::TemporaryChat => "a conversation that is kept".to_owned(),
+            Self::Plan { capability } => format!("a plan that grants {capability}"),
+            Self::Preference { capability } => format!("{capability} switched on"),
+            Self::NotSelected => "the tool chosen, or among the defaults".to_owned(),
+            Self::Model { .. } => "a model that calls functions".to_owned(),
+            Self::Confidence { needs, .. } => format!("{needs} or more"),
+            Self::Outbound { .. } => {
+                OutboundRestriction::LinksFromChat.name().to_owned() + " or less restriction"
+            }
+            Self::OutOfCredits { needs, .. } => format!("{} credits", credits(*needs)),
+            Self::HeldByRunningWork { needs, .. } => {
+                format!("{} credits that nothing holds", credits(*needs))
+            }
+            Self::NameTakenByClient { name } => format!("no tool named {name:?} of the client's own"),
+        }
+    }
+
     /// Who can change it.
     pub const fn who(&self) -> Who {
         match self {
@@ -155,13 +214,7 @@ impl fmt::Display for Reason {
             Self::DisabledByOrganization => f.write_str("the organization has disabled the tool"),
             Self::NotEnabled => f.write_str("the tool cannot run in this installation"),
             Self::NotConfigured { problems } => {
-                f.write_str("the tool is not configured: ")?;
-                for (index, problem) in problems.iter().enumerate() {
-                    let separator = if index == 0 { "" } else { "; " };
-                    let field = problem.field.as_deref().unwrap_or("settings");
-                    write!(f, "{separator}{field}: {}", problem.message)?;
-                }
-                Ok(())
+                write!(f, "the tool is not configured: {}", problem_list(problems))
             }
             Self::TemporaryChat => f.write_str("the tool keeps things, and this conversation is temporary"),
             Self::Plan { capability } => write!(f, "the plan does not grant {capability}"),
@@ -205,4 +258,11 @@ impl Who {
             Self::Developer => "developer",
         }
     }
+}
+
+fn problem_list(problems: &[SettingProblem]) -> String {
+    let listed = problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.field.as_deref().unwrap_or("settings"), problem.message));
+    listed.collect::<Vec<_>>().join("; ")
 }

@@ -11,12 +11,14 @@ use crate::policy::{Circumstances, SettingsState};
 use crate::registry::DefinitionFile;
 use crate::testing::{RecordingTool, caller, definition};
 use crate::tool::definition::Definition;
-use crate::tool::{SettingProblem, Tool};
+use crate::tool::{Outgoing, SettingProblem, Tool};
 
 /// Everything that the gates look at, all of it passing.
 struct World {
     definition: Value,
     implemented: bool,
+    enabled: bool,
+    outgoing: Outgoing,
     caller: Caller,
     request: OfferRequest,
     policy: Policy,
@@ -28,6 +30,8 @@ impl World {
         Self {
             definition: definition("weather"),
             implemented: true,
+            enabled: true,
+            outgoing: Outgoing::Nothing,
             caller: caller(),
             request: OfferRequest::default(),
             policy: Policy::default(),
@@ -45,7 +49,8 @@ impl World {
 
     fn offering(&self) -> Offering {
         let file = DefinitionFile::added("weather.json", self.definition.to_string());
-        let tool: Arc<dyn Tool> = Arc::new(RecordingTool::returning("weather", "sunny"));
+        let tool = RecordingTool::returning("weather", "sunny").sending(self.outgoing);
+        let tool: Arc<dyn Tool> = Arc::new(if self.enabled { tool } else { tool.disabled() });
         let tools = if self.implemented { vec![tool] } else { Vec::new() };
         let catalog = Arc::new(Catalog::build(&[file], &tools, &Components::default()).0);
         assert_eq!(
@@ -92,6 +97,10 @@ fn failures() -> Vec<(&'static str, Change)> {
         ("not_selected", |world| world.request.selection = Selection::Nothing),
         ("model", |world| world.model.capabilities.functions = false),
         ("confidence", |world| world.definition["minimumConfidence"] = json!("HIGH")),
+        ("outbound", |world| {
+            world.outgoing = Outgoing::ModelChosenUrl;
+            world.request.outbound = OutboundRestriction::ConfiguredServices;
+        }),
         ("out_of_credits", |world| {
             world.definition["cost"] = json!({"perCall": 2_000_000});
             world.caller.credits = Credits::Balance { free: 1_500_000, held: 0 };
@@ -111,28 +120,99 @@ fn with_nothing_against_it_a_tool_is_offered() {
     assert_eq!(offering.explain().next().map(|explanation| explanation.verdicts.len()), Some(14));
 }
 
+/// The reasons that share a gate with one of [`failures`].
+fn other_failures() -> Vec<(&'static str, &'static str, Change)> {
+    vec![
+        ("enabled", "not_enabled", |world| world.enabled = false),
+        ("credits", "held_by_running_work", |world| {
+            world.definition["cost"] = json!({"perCall": 2_000_000});
+            world.caller.credits = Credits::Balance { free: 0, held: 3_000_000 };
+        }),
+        ("tools", "tools_off", |world| {
+            world.policy.tools_off.insert("*".to_owned());
+        }),
+        ("selection", "not_selected", |world| world.request.selection = Selection::Only(HashSet::new())),
+    ]
+}
+
 #[test]
 fn each_gate_alone_withholds_the_tool_with_its_code() {
-    for (code, change) in failures() {
+    let failures = failures();
+    assert_eq!(failures.len(), GATES.len(), "one for each gate");
+    let first = failures.iter().zip(&GATES).map(|((code, change), gate)| (gate.name, *code, *change));
+    for (gate, code, change) in first.chain(other_failures()) {
         let mut world = World::passing();
         change(&mut world);
         assert_eq!(world.codes(), [code]);
-        assert_eq!(world.offering().offered().count(), 0, "{code}");
+        let offering = world.offering();
+        assert_eq!(offering.offered().count(), 0, "{code}");
+        assert!(offering.specs().is_empty() && offering.offered_by_name("weather").is_none(), "{code}");
+        let explanation = offering.explain().next().expect("one tool");
+        let withholding = explanation.verdicts.iter().find(|verdict| verdict.reason.is_some());
+        assert_eq!(withholding.map(|verdict| verdict.gate), Some(gate));
+    }
+}
+
+#[test]
+fn each_gate_alone_passes_while_all_others_withhold() {
+    let failures = failures();
+    let all: Vec<_> = failures.iter().map(|(code, _)| *code).collect();
+    for (passing, _) in &failures {
+        let mut world = World::passing();
+        for (code, change) in &failures {
+            if code != passing {
+                change(&mut world);
+            }
+        }
+        // Nobody knows what a tool without implementation would send out.
+        let unknown = if *passing == "no_implementation" { "" } else { "outbound" };
+        let expected: Vec<_> =
+            all.iter().copied().filter(|code| code != passing && *code != unknown).collect();
+        assert_eq!(world.codes(), expected, "{passing}");
     }
 }
 
 #[test]
 fn all_reasons_are_kept_in_the_order_of_the_gates() {
     let mut world = World::passing();
-    let failures = failures();
-    for (_, change) in &failures {
+    let mut left = failures();
+    left.retain(|(code, _)| *code != "no_implementation");
+    for (_, change) in &left {
         change(&mut world);
     }
-    let codes: Vec<_> = failures.iter().map(|(code, _)| *code).collect();
+    let codes: Vec<_> = left.iter().map(|(code, _)| *code).collect();
     assert_eq!(world.codes(), codes);
-    let offering = world.offering();
-    let explanation = offering.explain().next().expect("one tool");
-    assert_eq!(explanation.headline().map(Reason::code), Some("tools_off"));
+    // Whatever is mended, the headline is the first that is left.
+    for start in 0..left.len() {
+        let mut world = World::passing();
+        for (_, change) in &left[start..] {
+            change(&mut world);
+        }
+        let offering = world.offering();
+        let explanation = offering.explain().next().expect("one tool");
+        assert_eq!(explanation.headline().map(Reason::code), Some(left[start].0));
+    }
+}
+
+#[test]
+fn every_reason_says_what_is_there_and_what_would_be_needed() {
+    let first = failures().into_iter().map(|(_, change)| change);
+    let mut told = Vec::new();
+    for change in first.chain(other_failures().into_iter().map(|(_, _, change)| change)) {
+        let mut world = World::passing();
+        change(&mut world);
+        let offering = world.offering();
+        let explanation = offering.explain().next().expect("one tool");
+        let reason = explanation.headline().expect("withheld");
+        told.push(format!(
+            "{} ({}): {} | {}",
+            reason.code(),
+            reason.who().name(),
+            reason.has(),
+            reason.needs()
+        ));
+    }
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 #[test]

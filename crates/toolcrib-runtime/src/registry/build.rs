@@ -172,7 +172,7 @@ impl Builder<'_> {
     ) -> Result<Option<Problem>, Vec<Problem>> {
         let replaced = match definition.replaces.clone() {
             Some(id) => {
-                let index = self.replaceable(&id, &definition, file).map_err(|problem| vec![problem])?;
+                let index = self.replaceable(&id, &definition, file).map_err(|problem| vec![*problem])?;
                 self.check_parameters(index, &definition, &file.file)?;
                 Some((id, index))
             }
@@ -255,9 +255,15 @@ impl Builder<'_> {
     }
 
     /// The built-in tool that a definition may replace.
-    fn replaceable(&mut self, id: &str, later: &Definition, file: &DefinitionFile) -> Result<usize, Problem> {
+    fn replaceable(
+        &mut self,
+        id: &str,
+        later: &Definition,
+        file: &DefinitionFile,
+    ) -> Result<usize, Box<Problem>> {
         let pointer = "/replaces";
-        let wrong = |found: String, allowed: &str| Problem::error(&file.file, pointer, found, allowed);
+        let wrong =
+            |found: String, allowed: &str| Box::new(Problem::error(&file.file, pointer, found, allowed));
         if file.provenance == Provenance::BuiltIn {
             return Err(wrong(
                 format!("{id:?} in a built-in definition"),

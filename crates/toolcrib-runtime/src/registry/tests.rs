@@ -85,7 +85,11 @@ fn a_replacing_definition_takes_the_place_of_the_built_in_one() {
     for id in ["search", "my_search"] {
         for key in ["search", "mine"] {
             let added = file("mine.json", replacing(id, "search", key).to_string());
-            let (catalog, problems) = build(&[built_in("search"), added], &[tool("search"), tool("mine")]);
+            let (catalog, problems) = Catalog::build(
+                &[built_in("search"), added],
+                &[tool("search"), tool("mine")],
+                &Components::default(),
+            );
             assert_eq!(problems, []);
             assert_eq!(ids(&catalog), [id]);
             let tool = catalog.by_id(id).expect("in the catalog");
@@ -97,7 +101,7 @@ fn a_replacing_definition_takes_the_place_of_the_built_in_one() {
     let mut value = replacing("mine", "search", "mine");
     value["capability"] = "mine".into();
     let files = [built_in("search"), file("mine.json", value.to_string())];
-    let (catalog, _) = build(&files, &[tool("search"), tool("mine")]);
+    let (catalog, _) = Catalog::build(&files, &[tool("search"), tool("mine")], &Components::default());
     assert_eq!(catalog.by_id("mine").map(|tool| tool.definition.capability.as_str()), Some("mine"));
 }
 
@@ -108,7 +112,11 @@ fn what_cannot_replace_leaves_the_built_in_tool_in_place() {
         files.extend(
             added.iter().enumerate().map(|(index, value)| file(&format!("{index}.json"), value.to_string())),
         );
-        let (catalog, problems) = build(&files, &[tool("search"), tool("fetch"), tool("mine"), tool("own")]);
+        let (catalog, problems) = Catalog::build(
+            &files,
+            &[tool("search"), tool("fetch"), tool("mine"), tool("own")],
+            &Components::default(),
+        );
         assert!(catalog.by_id("search").is_some(), "{expected:?}");
         let texts = texts(&problems);
         assert_eq!(texts.len(), expected.len(), "{texts:?}");
@@ -146,7 +154,8 @@ fn a_built_in_tool_is_replaced_once() {
         file("a.json", replacing("one", "search", "one").to_string()),
         file("b.json", replacing("two", "search", "two").to_string()),
     ];
-    let (catalog, problems) = build(&files, &[tool("search"), tool("one"), tool("two")]);
+    let (catalog, problems) =
+        Catalog::build(&files, &[tool("search"), tool("one"), tool("two")], &Components::default());
     assert_eq!(ids(&catalog), ["one"]);
     assert!(
         problems[0].file == "b.json" && problems[0].found.contains("a.json replaces already"),
@@ -158,7 +167,7 @@ fn a_built_in_tool_is_replaced_once() {
 fn what_did_not_change_is_taken_over_as_it_is() {
     let implementations = [tool("alpha"), tool("beta")];
     let files = [file("a.json", definition_text("alpha")), file("b.json", definition_text("beta"))];
-    let (before, _) = build(&files, &implementations);
+    let (before, _) = Catalog::build(&files, &implementations, &Components::default());
     let mut changed = definition("beta");
     changed["contextual"] = true.into();
     let files = [file("a.json", definition_text("alpha")), file("b.json", changed.to_string())];
@@ -176,7 +185,7 @@ fn what_did_not_change_is_taken_over_as_it_is() {
 fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
     let implementations = [tool("alpha"), tool("beta")];
     let good = [file("a.json", definition_text("alpha")), file("b.json", definition_text("beta"))];
-    let (before, _) = build(&good, &implementations);
+    let (before, _) = Catalog::build(&good, &implementations, &Components::default());
     let mut missing = definition("beta");
     missing["implementationKey"] = "gamma".into();
     for broken in [
@@ -215,7 +224,7 @@ fn a_file_that_breaks_keeps_its_last_good_version_and_says_so() {
 fn a_new_file_takes_no_tool_away_that_is_in_use() {
     let implementations = [tool("alpha"), tool("beta")];
     let used = file("b.json", definition_text("beta"));
-    let (before, _) = build(&[used.clone()], &implementations);
+    let (before, _) = Catalog::build(std::slice::from_ref(&used), &implementations, &Components::default());
     let (after, problems) = before.rebuild(
         &[file("a.json", definition_text("beta")), used],
         &implementations,
@@ -229,7 +238,11 @@ fn a_new_file_takes_no_tool_away_that_is_in_use() {
 fn two_files_can_exchange_their_ids_at_once() {
     let implementations = [tool("alpha"), tool("beta")];
     let (alpha, beta) = (definition_text("alpha"), definition_text("beta"));
-    let (before, _) = build(&[file("a.json", alpha.clone()), file("b.json", beta.clone())], &implementations);
+    let (before, _) = Catalog::build(
+        &[file("a.json", alpha.clone()), file("b.json", beta.clone())],
+        &implementations,
+        &Components::default(),
+    );
     let (after, problems) = before.rebuild(
         &[file("a.json", beta), file("b.json", alpha)],
         &implementations,
@@ -243,7 +256,8 @@ fn two_files_can_exchange_their_ids_at_once() {
 fn a_replacement_that_breaks_stays_and_one_that_goes_brings_the_built_in_back() {
     let implementations = [tool("search"), tool("mine")];
     let added = file("mine.json", replacing("mine", "search", "mine").to_string());
-    let (replaced, _) = build(&[built_in("search"), added], &implementations);
+    let (replaced, _) =
+        Catalog::build(&[built_in("search"), added], &implementations, &Components::default());
     let (broken, problems) = replaced.rebuild(
         &[built_in("search"), file("mine.json", "{".to_owned())],
         &implementations,

@@ -16,6 +16,7 @@ mod lint;
 mod problem;
 mod read;
 mod reader;
+mod schema;
 mod settings_schema;
 mod strict;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod tests;
 pub use compatible::{Incompatibility, incompatibilities};
 pub use lint::lint;
 pub use problem::{Problem, Severity};
+pub use schema::schema;
 pub use settings_schema::{SettingField, SettingType, SettingsSchema};
 pub use strict::{StrictObstacle, strict_obstacles};
 

@@ -45,6 +45,7 @@ impl Reader {
         nearest: Option<&str>,
     ) {
         self.problems.push(Problem {
+            last_good_stays: false,
             severity: Severity::Error,
             file: self.file.clone(),
             pointer: pointer.to_owned(),

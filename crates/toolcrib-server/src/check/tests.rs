@@ -1,11 +1,11 @@
 use super::*;
 
-const CALCULATE: &str = r#"{
+const ABACUS: &str = r#"{
   "schemaVersion": 1,
-  "id": "calculate",
-  "implementationKey": "calculate",
+  "id": "abacus",
+  "implementationKey": "abacus",
   "function": {
-    "name": "calculate",
+    "name": "abacus",
     "descriptionForLLM": "Evaluates an expression. Use it for every calculation.",
     "parameters": {
       "type": "object",
@@ -27,16 +27,16 @@ fn problems(files: &[(&str, &[u8])]) -> (usize, Vec<String>) {
 
 #[test]
 fn a_definition_without_an_implementation_is_no_problem_of_the_file() {
-    let own = CALCULATE.replace("\"calculate\"", "\"my_own_tool\"");
+    let own = ABACUS.replace("\"abacus\"", "\"my_own_tool\"");
     assert_eq!(problems(&[("a.json", own.as_bytes())]), (1, Vec::new()));
 }
 
 #[test]
 fn an_implementation_key_that_is_used_twice_is_a_problem() {
-    let other = CALCULATE
-        .replace("\"id\": \"calculate\"", "\"id\": \"other\"")
-        .replace("\"name\": \"calculate\"", "\"name\": \"other\"");
-    let (_, problems) = problems(&[("a.json", CALCULATE.as_bytes()), ("b.json", other.as_bytes())]);
+    let other = ABACUS
+        .replace("\"id\": \"abacus\"", "\"id\": \"other\"")
+        .replace("\"name\": \"abacus\"", "\"name\": \"other\"");
+    let (_, problems) = problems(&[("a.json", ABACUS.as_bytes()), ("b.json", other.as_bytes())]);
     let errors: Vec<_> = problems.iter().filter(|text| text.contains("error at")).collect();
     assert_eq!(errors.len(), 1, "{problems:?}");
     assert!(errors[0].contains("b.json: error at /implementationKey"), "{problems:?}");
@@ -61,7 +61,7 @@ fn a_file_that_cannot_be_read_does_not_end_the_report() {
 
 #[test]
 fn a_definition_may_name_the_assistants_that_are_beside_it_or_installed() {
-    let own = CALCULATE.replacen('{', r#"{"visibleIn": {"allowedComponents": ["minutes_assistant"]},"#, 1);
+    let own = ABACUS.replacen('{', r#"{"visibleIn": {"allowedComponents": ["minutes_assistant"]},"#, 1);
     let assistant = include_str!("../../../../assistants/rewrite_assistant.toml")
         .replace("id = \"rewrite_assistant\"", "id = \"minutes_assistant\"");
     let (_, alone) = problems(&[("a.json", own.as_bytes())]);
@@ -88,4 +88,30 @@ fn every_problem_of_an_assistant_is_told_and_other_toml_files_of_a_folder_are_le
         problems.iter().any(|text| text.contains("error at /icn") && text.contains("did you mean \"icon\""))
     );
     assert!(problems.iter().any(|text| text.contains("no \"prompt\"")), "{problems:?}");
+}
+
+#[tokio::test]
+async fn what_is_compiled_in_is_well() {
+    let report = check_built_in().expect("set up");
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert!(report.files.len() >= 3, "{:?}", report.files);
+}
+
+#[tokio::test]
+async fn what_the_built_in_tools_have_already_is_found_and_their_own_files_are_not() {
+    let all = builtin(&Egress::new(EgressSettings::default()).expect("set up"));
+    let calculate = all.definitions.iter().find(|file| file.file.contains("calculate")).expect("built in");
+    let calculate = calculate.text.as_deref().expect("readable");
+    assert_eq!(problems(&[("calculate.json", calculate.as_bytes())]), (1, Vec::new()));
+    let taken = calculate.replace("\"schemaVersion\": 1", "\"schemaVersion\": 1 ");
+    let (_, found) = problems(&[("a.json", taken.as_bytes())]);
+    assert!(found.len() == 1 && found[0].contains("say \"replaces\": \"calculate\""), "{found:?}");
+    let replacing = |id: &str| {
+        let text =
+            calculate.replace("\"schemaVersion\": 1", &format!("\"schemaVersion\": 1, \"replaces\": {id:?}"));
+        problems(&[("a.json", text.as_bytes())]).1
+    };
+    assert_eq!(replacing("calculate"), Vec::<String>::new());
+    let found = replacing("calculat");
+    assert!(found.len() == 1 && found[0].contains("did you mean \"calculate\"?"), "{found:?}");
 }

@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 
 use crate::harness::Running;
 
-const CALCULATE: &str = include_str!("../../../toolcrib-tools/src/builtin/calculate/definition.json");
-
 /// The built-in definition of `calculate`, with another description, as one that takes its place.
 fn replacing(description: &str) -> String {
-    let mut definition: Value = serde_json::from_str(CALCULATE).expect("JSON");
+    let egress = toolcrib_egress::Egress::new(toolcrib_egress::EgressSettings::default()).expect("set up");
+    let built_in = toolcrib_tools::builtin::builtin(&egress).definitions;
+    let calculate = built_in.iter().find(|file| file.file.contains("calculate")).expect("built in");
+    let mut definition: Value =
+        serde_json::from_str(calculate.text.as_deref().expect("readable")).expect("JSON");
     definition["replaces"] = json!("calculate");
     definition["function"]["descriptionForLLM"] = json!(description);
     definition.to_string()

@@ -4,7 +4,7 @@ use super::Outcome;
 use super::sample::{at, conversation, end, new_conversation, others, start};
 use crate::record::{Conversation, NewConversation, Owner};
 use crate::store::{Page, Store, StoreProblem};
-use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::labels::Labels;
 
 pub(super) async fn a_conversation_is_stored_renamed_and_deleted(store: &dyn Store) -> Outcome {
     let owner = Owner::first();
@@ -15,7 +15,7 @@ pub(super) async fn a_conversation_is_stored_renamed_and_deleted(store: &dyn Sto
         owner: owner.clone(),
         title: "About a".to_owned(),
         temporary: true,
-        required_confidence: Confidence::None,
+        labels: Labels::default(),
         created_at: at(1),
         updated_at: at(1),
     };

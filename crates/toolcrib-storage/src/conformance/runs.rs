@@ -3,6 +3,7 @@
 use serde_json::{Map, json};
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::journal::{RunEnd, RunStart, RunState};
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::{
     AssistantMessage, AssistantPart, Message, Part, ToolCall, ToolResult, Usage,
 };
@@ -89,7 +90,8 @@ pub(super) async fn a_run_appears_with_the_users_messages_and_its_end_in_one_pie
         sources: Vec::new(),
         usage: Usage::default(),
         rounds: 0,
-        required_confidence: Confidence::None,
+        labels: Labels::default(),
+        locale: "en".to_owned(),
         started_at: at(5),
         ended_at: None,
     };
@@ -137,11 +139,11 @@ pub(super) async fn the_confidence_of_a_conversation_only_rises(store: &dyn Stor
     for (number, (demanded, expected)) in (0..).zip(demands) {
         let run_id = format!("r{number}");
         store.begin_run(start(&run_id, Some("c"), number)).await?;
-        store.end_run(RunEnd { required_confidence: demanded, ..end(&run_id, number) }).await?;
+        store.end_run(RunEnd { labels: Labels::requiring(demanded), ..end(&run_id, number) }).await?;
         let conversation = store.conversation(&Owner::first(), "c").await?;
-        assert_eq!(conversation.map(|found| found.required_confidence), Some(expected));
+        assert_eq!(conversation.map(|found| found.labels.required_confidence), Some(expected));
         let run = store.run(&Owner::first(), &run_id).await?;
-        assert_eq!(run.map(|run| run.required_confidence), Some(demanded));
+        assert_eq!(run.map(|run| run.labels.required_confidence), Some(demanded));
     }
     Ok(())
 }

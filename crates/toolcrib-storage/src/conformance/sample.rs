@@ -5,7 +5,7 @@ use serde_json::json;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::journal::{RunEnd, RunStart, RunState, Trace, TraceStatus};
 use toolcrib_runtime::message::{Message, Usage};
-use toolcrib_runtime::tool::{Origin, Source};
+use toolcrib_runtime::tool::{LibraryItem, Origin, Source};
 
 use super::Outcome;
 use crate::record::{NewConversation, Owner, Role};
@@ -41,6 +41,7 @@ pub(super) fn new_conversation(id: &str, owner: Owner, seconds: i64) -> NewConve
         owner,
         title: format!("About {id}"),
         temporary: false,
+        outbound: toolcrib_runtime::policy::OutboundRestriction::Unrestricted,
         created_at: at(seconds),
     }
 }
@@ -56,6 +57,7 @@ pub(super) fn start(run_id: &str, conversation_id: Option<&str>, seconds: i64) -
         component: "chat".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
+        locale: "en".to_owned(),
         messages: vec![Message::user(format!("hello from {run_id}"))],
         started_at: at(seconds),
     }
@@ -71,7 +73,8 @@ pub(super) fn end(run_id: &str, seconds: i64) -> RunEnd {
         sources: vec![source()],
         usage: Usage { input_tokens: 10, output_tokens: 20, cached_input_tokens: 3, reasoning_tokens: 4 },
         rounds: 2,
-        required_confidence: Confidence::None,
+        labels: toolcrib_runtime::labels::Labels::default(),
+        protected: std::collections::BTreeSet::new(),
         ended_at: at(seconds),
     }
 }
@@ -105,6 +108,9 @@ pub(super) fn admission(order: u32, seconds: i64) -> Trace {
         truncation: None,
         sources: Vec::new(),
         required_confidence: Confidence::None,
+        untrusted: false,
+        cost: 0,
+        library_items: Vec::new(),
         started_at: at(seconds),
         duration_ms: 0,
     }
@@ -123,6 +129,13 @@ pub(super) fn outcome(order: u32, seconds: i64) -> Trace {
         truncation: Some("7 more".to_owned()),
         sources: vec![source()],
         required_confidence: Confidence::Moderate,
+        untrusted: true,
+        cost: 1_250_000,
+        library_items: vec![LibraryItem {
+            id: "item_1".to_owned(),
+            media_type: "image/png".to_owned(),
+            title: "A “drawn” map".to_owned(),
+        }],
         duration_ms: 1234,
         ..admission(order, seconds)
     }

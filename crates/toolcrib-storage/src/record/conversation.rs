@@ -1,11 +1,12 @@
 //! Conversations and their messages.
 //!
-//! Messages are only added by runs: the user's when a run begins, the answer's when it ends. The confidence that a
-//! conversation demands only rises.
+//! Messages are only added by runs: the user's when a run begins, those of a round when it ends. The labels of a
+//! conversation only rise.
 
 use jiff::Timestamp;
-use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::Message;
+use toolcrib_runtime::policy::OutboundRestriction;
 
 use super::account::Owner;
 
@@ -20,6 +21,8 @@ pub struct NewConversation {
     pub title: String,
     /// Whether it is a temporary one, which memory and history leave alone.
     pub temporary: bool,
+    /// How far it restricts outgoing data from the beginning.
+    pub outbound: OutboundRestriction,
     /// When it began.
     pub created_at: Timestamp,
 }
@@ -35,8 +38,8 @@ pub struct Conversation {
     pub title: String,
     /// Whether it is a temporary one, which memory and history leave alone.
     pub temporary: bool,
-    /// The confidence that a provider needs to see it.
-    pub required_confidence: Confidence,
+    /// What its content demands by now.
+    pub labels: Labels,
     /// When it began.
     pub created_at: Timestamp,
     /// When a run last began or ended in it.

@@ -4,8 +4,8 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::journal::{RunState, Trace};
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::Usage;
 use toolcrib_runtime::tool::{Origin, Source};
 
@@ -36,8 +36,10 @@ pub struct RunRecord {
     pub usage: Usage,
     /// How many rounds there were.
     pub rounds: u32,
-    /// The confidence that what follows from this run demands.
-    pub required_confidence: Confidence,
+    /// What follows from this run demands.
+    pub labels: Labels,
+    /// The language of the caller as a BCP 47 tag.
+    pub locale: String,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended; `None` while it goes on.

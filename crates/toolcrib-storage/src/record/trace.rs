@@ -6,12 +6,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcrib_runtime::journal::Trace;
-use toolcrib_runtime::tool::Source;
+use toolcrib_runtime::tool::{LibraryItem, Source};
 
 use super::run::StoredSource;
 
 /// The format that is written.
-pub(crate) const FORMAT: i64 = 1;
+pub(crate) const FORMAT: i64 = 2;
+/// The oldest format that can be read: it has no library items.
+const OLDEST: i64 = 1;
 
 /// Stored content cannot be written or understood.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +57,16 @@ pub(crate) struct TraceBody {
     truncation: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sources: Vec<StoredSource>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    library_items: Vec<StoredItem>,
+}
+
+/// Something in the user's library.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredItem {
+    id: String,
+    media_type: String,
+    title: String,
 }
 
 impl TraceBody {
@@ -68,13 +80,14 @@ impl TraceBody {
             result_characters: trace.result_characters,
             truncation: trace.truncation.clone(),
             sources: trace.sources.iter().map(StoredSource::from).collect(),
+            library_items: trace.library_items.iter().map(StoredItem::from).collect(),
         })
     }
 
     /// The body of stored JSON.
     pub(crate) fn decode(format: i64, json: &str) -> Result<Self, ContentError> {
         match format {
-            FORMAT => decode_json(json),
+            OLDEST..=FORMAT => decode_json(json),
             found => Err(ContentError::Format { found, known: FORMAT }),
         }
     }
@@ -88,7 +101,20 @@ impl TraceBody {
         trace.result_characters = self.result_characters;
         trace.truncation = self.truncation;
         trace.sources = self.sources.into_iter().map(Source::from).collect();
+        trace.library_items = self.library_items.into_iter().map(LibraryItem::from).collect();
         Ok(())
+    }
+}
+
+impl From<&LibraryItem> for StoredItem {
+    fn from(item: &LibraryItem) -> Self {
+        Self { id: item.id.clone(), media_type: item.media_type.clone(), title: item.title.clone() }
+    }
+}
+
+impl From<StoredItem> for LibraryItem {
+    fn from(stored: StoredItem) -> Self {
+        Self { id: stored.id, media_type: stored.media_type, title: stored.title }
     }
 }
 

@@ -9,6 +9,7 @@ use super::SqliteStore;
 use super::accounts::stored_time;
 use super::problem::Failure;
 use super::writer::Write;
+use crate::record::labels::{from_stored, outbound_to_stored};
 use crate::record::trace::ContentError;
 use crate::record::{Conversation, ConversationMessage, NewConversation, Owner, message, time};
 use crate::store::{ConversationStore, Listing, Page, StoreError};
@@ -181,8 +182,8 @@ impl Write for Create {
         let new = &self.0;
         sqlx::query(
             "INSERT INTO conversations
-                 (id, workspace_id, user_id, title, temporary, required_confidence, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+                 (id, workspace_id, user_id, title, temporary, required_confidence, created_at, updated_at, outbound)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
         )
         .bind(&new.id)
         .bind(&new.owner.workspace_id)
@@ -191,6 +192,7 @@ impl Write for Create {
         .bind(new.temporary)
         .bind(i64::from(Confidence::None.value()))
         .bind(time::to_stored(new.created_at))
+        .bind(outbound_to_stored(new.outbound))
         .execute(connection)
         .await
         .map_err(|error| Failure::referring(error, "member of the workspace"))?;
@@ -241,6 +243,8 @@ struct ConversationRow {
     title: String,
     temporary: bool,
     required_confidence: i64,
+    untrusted: bool,
+    outbound: i64,
     created_at: i64,
     updated_at: i64,
 }
@@ -254,7 +258,7 @@ impl ConversationRow {
     fn decode(self) -> Result<Conversation, ContentError> {
         Ok(Conversation {
             owner: Owner { workspace_id: self.workspace_id, user_id: self.user_id },
-            required_confidence: stored_confidence(self.required_confidence)?,
+            labels: from_stored(self.required_confidence, self.untrusted, self.outbound)?,
             created_at: stored_time("created_at", self.created_at)?,
             updated_at: stored_time("updated_at", self.updated_at)?,
             id: self.id,
@@ -262,12 +266,6 @@ impl ConversationRow {
             temporary: self.temporary,
         })
     }
-}
-
-/// The level in a column.
-pub(super) fn stored_confidence(number: i64) -> Result<Confidence, ContentError> {
-    let level = u16::try_from(number).ok().and_then(Confidence::from_value);
-    level.ok_or_else(|| ContentError::Value { column: "required_confidence", value: number.to_string() })
 }
 
 #[derive(FromRow)]

@@ -6,14 +6,21 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
-use toolcrib_runtime::journal::{Journal, JournalError, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::journal::{
+    Journal, JournalError, RoundEnd, RunEnd, RunPause, RunStart, RunState, Trace, TraceStatus,
+};
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::labels::fingerprint::Fingerprint;
+use toolcrib_runtime::message::Usage;
 
 use super::SqliteStore;
+use super::approvals;
 use super::conversations::{EncodedMessage, append, encode_messages, is_owned};
+use super::labels::{protect, raise, raise_run};
 use super::problem::Failure;
 use super::writer::Write;
 use crate::record::run::CANCELLED_CALL;
-use crate::record::trace::{self, TraceBody, encode_sources};
+use crate::record::trace::{self, TraceBody, encode_json, encode_sources};
 use crate::record::{Owner, time};
 use crate::store::{StoreError, StoreProblem};
 
@@ -36,6 +43,22 @@ impl Journal for SqliteStore {
             .map_err(|error| unwritten("the trace of a call", &error.problem))
     }
 
+    async fn record_round(&self, round: RoundEnd) -> Result<(), JournalError> {
+        let round = EndRound::new(round).map_err(|failure| unwritten("a round", &failure.0))?;
+        self.write(round).await.map_err(|error| unwritten("a round", &error.problem))
+    }
+
+    async fn pause_run(&self, pause: RunPause) -> Result<(), JournalError> {
+        let pause = PauseRun::new(pause).map_err(|failure| unwritten("a run that waits", &failure.0))?;
+        self.write(pause).await.map_err(|error| unwritten("a run that waits", &error.problem))
+    }
+
+    async fn resume_run(&self, run_id: &str) -> Result<(), JournalError> {
+        self.write(ResumeRun { run_id: run_id.to_owned() })
+            .await
+            .map_err(|error| unwritten("the resumption of a run", &error.problem))
+    }
+
     async fn close_open_calls(&self, run_id: &str, at: Timestamp) -> Result<(), JournalError> {
         // Writes are done in order: an admission that nobody waits for any more is closed as well.
         self.write(CloseOpenCalls { run_id: run_id.to_owned(), at })
@@ -45,7 +68,13 @@ impl Journal for SqliteStore {
 
     async fn end_run(&self, end: RunEnd) -> Result<(), JournalError> {
         let end = EndRun::new(end).map_err(|failure| unwritten("the end of a run", &failure.0))?;
-        self.write(end).await.map_err(|error| unwritten("the end of a run", &error.problem))
+        let protecting = !end.protected.is_empty();
+        let workspace =
+            self.write(end).await.map_err(|error| unwritten("the end of a run", &error.problem))?;
+        if protecting {
+            self.inner.protecting.add(workspace);
+        }
+        Ok(())
     }
 }
 
@@ -92,8 +121,9 @@ impl Write for BeginRun {
         }
         sqlx::query(
             "INSERT INTO runs
-                 (id, conversation_id, workspace_id, user_id, component, provider_id, model, state, started_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 (id, conversation_id, workspace_id, user_id, component, provider_id, model, state, started_at,
+                  locale)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&run.run_id)
         .bind(&run.conversation_id)
@@ -104,6 +134,7 @@ impl Write for BeginRun {
         .bind(&run.model)
         .bind(RunState::Running.name())
         .bind(started_at)
+        .bind(&run.locale)
         .execute(&mut *connection)
         .await
         .map_err(|error| Failure::referring(error, "member of the workspace"))?;
@@ -138,7 +169,8 @@ struct WriteTrace {
     status: TraceStatus,
     status_message: Option<String>,
     executed: bool,
-    required_confidence: i64,
+    labels: Labels,
+    cost: i64,
     started_at: i64,
     duration_ms: i64,
     body: String,
@@ -160,7 +192,8 @@ impl WriteTrace {
             status: trace.status,
             status_message: trace.status_message.clone(),
             executed: trace.executed,
-            required_confidence: i64::from(trace.required_confidence.value()),
+            labels: trace.labels(),
+            cost: trace.cost,
             started_at: time::to_stored(trace.started_at),
             duration_ms: time::count_to_stored(trace.duration_ms),
             body,
@@ -204,14 +237,15 @@ impl Write for WriteTrace {
         sqlx::query(
             "INSERT INTO traces
                  (run_id, call_order, round, tool_id, display_name, icon, call_id, status, status_message,
-                  executed, required_confidence, started_at, duration_ms, format, body)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  executed, required_confidence, started_at, duration_ms, format, body, untrusted, cost)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (run_id, call_order) DO UPDATE SET
                  round = excluded.round, tool_id = excluded.tool_id, display_name = excluded.display_name,
                  icon = excluded.icon, call_id = excluded.call_id, status = excluded.status,
                  status_message = excluded.status_message, executed = excluded.executed,
                  required_confidence = excluded.required_confidence, started_at = excluded.started_at,
-                 duration_ms = excluded.duration_ms, format = excluded.format, body = excluded.body",
+                 duration_ms = excluded.duration_ms, format = excluded.format, body = excluded.body,
+                 untrusted = excluded.untrusted, cost = excluded.cost",
         )
         .bind(&self.run_id)
         .bind(self.order)
@@ -223,13 +257,22 @@ impl Write for WriteTrace {
         .bind(self.status.name())
         .bind(&self.status_message)
         .bind(self.executed)
-        .bind(self.required_confidence)
+        .bind(i64::from(self.labels.required_confidence.value()))
         .bind(self.started_at)
         .bind(self.duration_ms)
         .bind(trace::FORMAT)
         .bind(&self.body)
-        .execute(connection)
+        .bind(self.labels.untrusted)
+        .bind(self.cost)
+        .execute(&mut *connection)
         .await?;
+        // In the same write: a crash right after must not lose what the result demands.
+        if self.kind == Kind::Outcome && self.labels != Labels::default() {
+            raise_run(connection, &self.run_id, self.labels).await?;
+            if let Some(conversation_id) = conversation_of(connection, &self.run_id).await? {
+                raise(connection, &conversation_id, self.labels).await?;
+            }
+        }
         Ok(())
     }
 }
@@ -268,6 +311,7 @@ struct EndRun {
     end: RunEnd,
     messages: Vec<EncodedMessage>,
     sources: String,
+    protected: Vec<Fingerprint>,
 }
 
 impl EndRun {
@@ -277,16 +321,18 @@ impl EndRun {
         let messages = std::mem::take(&mut end.messages);
         let messages = encode_messages(messages)
             .map_err(|error| Failure::content(format!("a message of the run {}", end.run_id), &error))?;
-        Ok(Self { end, messages, sources })
+        let protected = std::mem::take(&mut end.protected).into_iter().collect();
+        Ok(Self { end, messages, sources, protected })
     }
 
-    async fn close(&self, connection: &mut SqliteConnection) -> Result<Option<String>, Failure> {
+    /// The workspace and the conversation of the run that is closed.
+    async fn close(&self, connection: &mut SqliteConnection) -> Result<(String, Option<String>), Failure> {
         let end = &self.end;
-        let closed: Option<Option<String>> = sqlx::query_scalar(
+        let closed: Option<(String, Option<String>)> = sqlx::query_as(
             "UPDATE runs SET
                  state = ?, reason = ?, sources = ?, input_tokens = ?, output_tokens = ?,
-                 cached_input_tokens = ?, reasoning_tokens = ?, rounds = ?, required_confidence = ?, ended_at = ?
-             WHERE id = ? AND state = 'running' RETURNING conversation_id",
+                 cached_input_tokens = ?, reasoning_tokens = ?, rounds = ?, ended_at = ?
+             WHERE id = ? AND state IN ('running', 'waiting') RETURNING workspace_id, conversation_id",
         )
         .bind(end.state.name())
         .bind(&end.reason)
@@ -296,13 +342,12 @@ impl EndRun {
         .bind(time::count_to_stored(end.usage.cached_input_tokens))
         .bind(time::count_to_stored(end.usage.reasoning_tokens))
         .bind(i64::from(end.rounds))
-        .bind(i64::from(end.required_confidence.value()))
         .bind(time::to_stored(end.ended_at))
         .bind(&end.run_id)
         .fetch_optional(&mut *connection)
         .await?;
-        if let Some(conversation_id) = closed {
-            return Ok(conversation_id);
+        if let Some(closed) = closed {
+            return Ok(closed);
         }
         let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?)")
             .bind(&end.run_id)
@@ -315,22 +360,177 @@ impl EndRun {
 
 #[async_trait]
 impl Write for EndRun {
-    type Output = ();
+    type Output = String;
     const ATTEMPT: &'static str = "storing the end of a run";
 
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<String, Failure> {
+        let (workspace_id, conversation_id) = self.close(connection).await?;
+        let run_id = &self.end.run_id;
+        raise_run(connection, run_id, self.end.labels).await?;
+        sqlx::query("DELETE FROM run_states WHERE run_id = ?").bind(run_id).execute(&mut *connection).await?;
+        sqlx::query("UPDATE approvals SET state = ? WHERE run_id = ? AND state = 'waiting'")
+            .bind(approvals::CLOSED)
+            .bind(run_id)
+            .execute(&mut *connection)
+            .await?;
+        protect(connection, run_id, &self.protected, self.end.labels.required_confidence).await?;
+        if let Some(conversation_id) = conversation_id {
+            append(connection, &conversation_id, run_id, &self.messages).await?;
+            raise(connection, &conversation_id, self.end.labels).await?;
+            touch(connection, &conversation_id, self.end.ended_at).await?;
+        }
+        Ok(workspace_id)
+    }
+}
+
+/// The end of a round that another follows. `round.messages` has been emptied into `messages`.
+struct EndRound {
+    round: RoundEnd,
+    messages: Vec<EncodedMessage>,
+}
+
+impl EndRound {
+    fn new(mut round: RoundEnd) -> Result<Self, Failure> {
+        let messages = encode_messages(std::mem::take(&mut round.messages))
+            .map_err(|error| Failure::content(format!("a message of the run {}", round.run_id), &error))?;
+        Ok(Self { round, messages })
+    }
+}
+
+#[async_trait]
+impl Write for EndRound {
+    type Output = ();
+    const ATTEMPT: &'static str = "storing the end of a round";
+
     async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
-        let Some(conversation_id) = self.close(connection).await? else { return Ok(()) };
-        append(connection, &conversation_id, &self.end.run_id, &self.messages).await?;
+        let round = &self.round;
+        progress(connection, &round.run_id, RunState::Running, &round.usage, round.rounds).await?;
+        raise_run(connection, &round.run_id, round.labels).await?;
+        if let Some(conversation_id) = conversation_of(connection, &round.run_id).await? {
+            append(connection, &conversation_id, &round.run_id, &self.messages).await?;
+            raise(connection, &conversation_id, round.labels).await?;
+            touch(connection, &conversation_id, round.at).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A run that waits.
+struct PauseRun {
+    pause: RunPause,
+    traces: Vec<WriteTrace>,
+    arguments: Vec<String>,
+}
+
+impl PauseRun {
+    fn new(pause: RunPause) -> Result<Self, Failure> {
+        let traces =
+            pause.waiting.iter().map(|(trace, _)| WriteTrace::new(&pause.run_id, trace, Kind::Admission));
+        let traces = traces.collect::<Result<Vec<_>, _>>()?;
+        let arguments = pause.waiting.iter().map(|(_, request)| encode_json(&request.arguments));
+        let arguments = arguments
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Failure::content(format!("an approval of the run {}", pause.run_id), &error))?;
+        Ok(Self { pause, traces, arguments })
+    }
+}
+
+#[async_trait]
+impl Write for PauseRun {
+    type Output = ();
+    const ATTEMPT: &'static str = "storing a run that waits";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        let pause = &self.pause;
+        for trace in &self.traces {
+            trace.apply(connection).await?;
+        }
+        for ((_, request), arguments) in pause.waiting.iter().zip(&self.arguments) {
+            approvals::insert(connection, request, arguments).await?;
+        }
         sqlx::query(
-            "UPDATE conversations SET
-                 updated_at = max(updated_at, ?), required_confidence = max(required_confidence, ?)
-             WHERE id = ?",
+            "INSERT INTO run_states (run_id, state) VALUES (?, ?)
+             ON CONFLICT (run_id) DO UPDATE SET state = excluded.state",
         )
-        .bind(time::to_stored(self.end.ended_at))
-        .bind(i64::from(self.end.required_confidence.value()))
+        .bind(&pause.run_id)
+        .bind(&pause.state)
+        .execute(&mut *connection)
+        .await?;
+        progress(connection, &pause.run_id, RunState::Waiting, &pause.usage, pause.rounds).await?;
+        raise_run(connection, &pause.run_id, pause.labels).await?;
+        if let Some(conversation_id) = conversation_of(connection, &pause.run_id).await? {
+            raise(connection, &conversation_id, pause.labels).await?;
+            touch(connection, &conversation_id, pause.at).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A waiting run that goes on.
+struct ResumeRun {
+    run_id: String,
+}
+
+#[async_trait]
+impl Write for ResumeRun {
+    type Output = ();
+    const ATTEMPT: &'static str = "carrying on with a run";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        let done = sqlx::query("UPDATE runs SET state = 'running' WHERE id = ? AND state = 'waiting'")
+            .bind(&self.run_id)
+            .execute(connection)
+            .await?;
+        if done.rows_affected() == 0 { Err(StoreProblem::Ended { what: "wait" }.into()) } else { Ok(()) }
+    }
+}
+
+/// How a run stands after a round. Only a run that goes on gets on.
+async fn progress(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    state: RunState,
+    usage: &Usage,
+    rounds: u32,
+) -> Result<(), Failure> {
+    let done = sqlx::query(
+        "UPDATE runs SET
+             state = ?, input_tokens = ?, output_tokens = ?, cached_input_tokens = ?, reasoning_tokens = ?,
+             rounds = ?
+         WHERE id = ? AND state = 'running'",
+    )
+    .bind(state.name())
+    .bind(time::count_to_stored(usage.input_tokens))
+    .bind(time::count_to_stored(usage.output_tokens))
+    .bind(time::count_to_stored(usage.cached_input_tokens))
+    .bind(time::count_to_stored(usage.reasoning_tokens))
+    .bind(i64::from(rounds))
+    .bind(run_id)
+    .execute(connection)
+    .await?;
+    if done.rows_affected() == 0 { Err(StoreProblem::Ended { what: "run" }.into()) } else { Ok(()) }
+}
+
+async fn conversation_of(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+) -> Result<Option<String>, sqlx::Error> {
+    let found: Option<Option<String>> = sqlx::query_scalar("SELECT conversation_id FROM runs WHERE id = ?")
+        .bind(run_id)
+        .fetch_optional(connection)
+        .await?;
+    Ok(found.flatten())
+}
+
+async fn touch(
+    connection: &mut SqliteConnection,
+    conversation_id: &str,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE conversations SET updated_at = max(updated_at, ?) WHERE id = ?")
+        .bind(time::to_stored(at))
         .bind(conversation_id)
         .execute(connection)
         .await?;
-        Ok(())
-    }
+    Ok(())
 }

@@ -11,7 +11,10 @@ use crate::record::account::{ADMINISTRATOR, DEFAULT_WORKSPACE, Role};
 use crate::record::time;
 
 /// The steps in order; a step's version is its place, from 1. A step that was ever released stays as it is.
-const MIGRATIONS: &[(&str, &str)] = &[("first", include_str!("../migrations/sqlite/0001_first.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("first", include_str!("../migrations/sqlite/0001_first.sql")),
+    ("waiting", include_str!("../migrations/sqlite/0002_waiting.sql")),
+];
 
 /// Marks the file as a database of this program (`Tool` in ASCII).
 const APPLICATION_ID: i64 = 0x546f_6f6c;

@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::key_memory::KeyMemory;
+use super::labels::{self, Protecting};
 use super::lock::{FolderLock, LockFailure};
 use super::migrate::MigrateFailure;
 use super::problem::{code, primary_code};
@@ -154,6 +155,9 @@ pub(super) async fn open(folder: &Path, options: &OpenOptions) -> Result<Inner, 
         .map_err(|error| database_error(&file, &error))?;
     limit_size(&mut connection, options).await.map_err(|error| database_error(&file, &error))?;
 
+    let protecting = labels::protecting(&mut connection).await;
+    let protecting = Protecting::new(protecting.map_err(|error| database_error(&file, &error))?);
+
     let readers = SqlitePoolOptions::new()
         .max_connections(options.readers.max(1))
         .test_before_acquire(false)
@@ -163,7 +167,8 @@ pub(super) async fn open(folder: &Path, options: &OpenOptions) -> Result<Inner, 
         .await
         .map_err(|error| database_error(&file, &error))?;
     let writer = Writer::start(connection, lock);
-    Ok(Inner { readers, writer, keys: KeyMemory::default(), recovered, folder: folder.to_owned() })
+    let keys = KeyMemory::default();
+    Ok(Inner { readers, writer, keys, protecting, recovered, folder: folder.to_owned() })
 }
 
 fn connect_options(file: &Path, options: &OpenOptions) -> SqliteConnectOptions {

@@ -8,8 +8,9 @@ use toolcrib_runtime::message::Usage;
 
 use super::SqliteStore;
 use super::accounts::{stored_name, stored_time};
-use super::conversations::{is_owned, push_page, stored_confidence};
+use super::conversations::{is_owned, push_page};
 use super::problem::Failure;
+use crate::record::labels::{confidence_from_stored, from_stored};
 use crate::record::trace::{ContentError, TraceBody, decode_sources};
 use crate::record::{CallRecord, Owner, RunFilter, RunRecord, time};
 use crate::store::{Listing, Page, RunStore, StoreError};
@@ -108,7 +109,7 @@ impl RunStore for SqliteStore {
 }
 
 #[derive(FromRow)]
-struct RunRow {
+pub(super) struct RunRow {
     id: String,
     conversation_id: Option<String>,
     workspace_id: String,
@@ -125,12 +126,15 @@ struct RunRow {
     reasoning_tokens: i64,
     rounds: i64,
     required_confidence: i64,
+    untrusted: bool,
+    outbound: i64,
+    locale: String,
     started_at: i64,
     ended_at: Option<i64>,
 }
 
 impl RunRow {
-    fn into_run(self) -> Result<RunRecord, Failure> {
+    pub(super) fn into_run(self) -> Result<RunRecord, Failure> {
         let id = self.id.clone();
         self.decode().map_err(|error| Failure::content(format!("the run {id}"), &error))
     }
@@ -147,7 +151,8 @@ impl RunRow {
                 reasoning_tokens: time::count_from_stored(self.reasoning_tokens),
             },
             rounds: stored_number("rounds", self.rounds)?,
-            required_confidence: stored_confidence(self.required_confidence)?,
+            labels: from_stored(self.required_confidence, self.untrusted, self.outbound)?,
+            locale: self.locale,
             started_at: stored_time("started_at", self.started_at)?,
             ended_at: self.ended_at.map(|at| stored_time("ended_at", at)).transpose()?,
             id: self.id,
@@ -173,6 +178,8 @@ struct TraceRow {
     status_message: Option<String>,
     executed: bool,
     required_confidence: i64,
+    untrusted: bool,
+    cost: i64,
     started_at: i64,
     duration_ms: i64,
     format: i64,
@@ -197,7 +204,10 @@ impl TraceRow {
             status: stored_name("status", &self.status, &TraceStatus::ALL)?,
             executed: self.executed,
             status_message: self.status_message,
-            required_confidence: stored_confidence(self.required_confidence)?,
+            required_confidence: confidence_from_stored(self.required_confidence)?,
+            untrusted: self.untrusted,
+            cost: self.cost,
+            library_items: Vec::new(),
             started_at: stored_time("started_at", self.started_at)?,
             duration_ms: time::count_from_stored(self.duration_ms),
             arguments: Value::Null,
@@ -213,6 +223,6 @@ impl TraceRow {
     }
 }
 
-fn stored_number(column: &'static str, number: i64) -> Result<u32, ContentError> {
+pub(super) fn stored_number(column: &'static str, number: i64) -> Result<u32, ContentError> {
     u32::try_from(number).map_err(|_| ContentError::Value { column, value: number.to_string() })
 }

@@ -50,6 +50,7 @@ pub(crate) async fn conversation(store: &SqliteStore, id: &str) {
         owner: Owner::first(),
         title: String::new(),
         temporary: false,
+        outbound: toolcrib_runtime::policy::OutboundRestriction::Unrestricted,
         created_at: at(0),
     };
     store.create_conversation(new).await.unwrap();
@@ -65,6 +66,7 @@ pub(crate) fn start(run_id: &str, conversation_id: &str) -> RunStart {
         component: "chat".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
+        locale: "en".to_owned(),
         messages: vec![Message::user("a question")],
         started_at: at(1),
     }
@@ -83,7 +85,8 @@ pub(crate) fn end(run_id: &str) -> RunEnd {
         sources: Vec::new(),
         usage: Usage { input_tokens: 7, output_tokens: 5, ..Usage::default() },
         rounds: 1,
-        required_confidence: Confidence::None,
+        labels: toolcrib_runtime::labels::Labels::default(),
+        protected: std::collections::BTreeSet::new(),
         ended_at: at(2),
     }
 }
@@ -107,6 +110,9 @@ pub(crate) fn trace(order: u32, status: TraceStatus) -> Trace {
         truncation: None,
         sources: Vec::new(),
         required_confidence: Confidence::None,
+        untrusted: false,
+        cost: 0,
+        library_items: Vec::new(),
         started_at: at(1),
         duration_ms: 3,
     }

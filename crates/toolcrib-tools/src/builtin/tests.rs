@@ -85,6 +85,16 @@ fn every_definition_is_valid_has_its_implementation_and_no_warnings() {
 }
 
 #[test]
+fn the_examples_of_the_documentation_are_not_shipped() {
+    let egress = Egress::new(EgressSettings::default()).unwrap();
+    let all = builtin(&egress);
+    let (catalog, _) = Catalog::build(&all.definitions, &all.implementations, &Components::default());
+    for id in ["get_current_weather", "acme_weather"] {
+        assert!(catalog.by_id(id).is_none() && catalog.by_function_name(id).is_none(), "{id}");
+    }
+}
+
+#[test]
 fn what_people_see_is_there_in_english_and_german() {
     let egress = Egress::new(EgressSettings::default()).unwrap();
     let all = builtin(&egress);

@@ -50,7 +50,9 @@ impl NewTool {
         if json {
             output::json(&json!({"made": made, "changed": [LIST]}));
         } else {
-            made.iter().for_each(|path| output::line(format!("made     {path}")));
+            for path in &made {
+                output::line(format!("made     {path}"));
+            }
             output::line(format!("changed  {LIST}"));
             next_steps(&self.name);
         }

@@ -84,8 +84,8 @@ impl Runs {
                 list(connection, &path, json).await
             }
             Which::Show { id } => {
-                let run = connection.json(Method::GET, &format!("/api/v1/runs/{}", encoded(&id)), None);
-                output::json(&run.await?);
+                let path = format!("/api/v1/runs/{}", encoded(&id));
+                output::json(&connection.json(Method::GET, &path, None).await?);
                 Ok(ExitCode::SUCCESS)
             }
             Which::Traces(traces) => traces.run(connection, json).await,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use toolcrib_server::{error, reference};
+use toolcrib_server::{check, error, reference};
 
 use crate::output;
 
@@ -24,6 +24,8 @@ enum Document {
     Errors,
     /// The page of a built-in tool, as Markdown
     ToolPage,
+    /// The format of definition files, as JSON Schema for editors
+    Definition,
 }
 
 impl Schema {
@@ -31,6 +33,7 @@ impl Schema {
         match self.document {
             Document::Errors => output::text(&error::documentation()),
             Document::ToolPage => output::text(&tool_page(&self.tool.unwrap_or_default())?),
+            Document::Definition => output::text(&check::definition_schema()),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -145,5 +145,9 @@ fn show_gates(tool: &Value) {
         let mark = if passed { styled(GOOD, "✓") } else { styled(BAD, "✗") };
         let text = if passed { text_of(&gate["passes_when"]) } else { text_of(&gate["reason"]["message"]) };
         output::line(format!("  {:>2} {mark} {:<13} {text}", index + 1, text_of(&gate["gate"])));
+        if !passed {
+            let (has, needs) = (text_of(&gate["reason"]["has"]), text_of(&gate["reason"]["needs"]));
+            output::line(styled(FAINT, format!("{:20}has {has}; needs {needs}", "")));
+        }
     }
 }

@@ -38,10 +38,10 @@ fn tools_are_listed_shown_and_explained() {
     assert_eq!(data["tools"].as_array().unwrap().len(), 1);
 
     let unknown: [&[&str]; 2] =
-        [&["tools", "show", "roll_dice"], &["tools", "explain", "roll_dice", "-m", "toolcrib/demo"]];
+        [&["tools", "show", "no_such_tool"], &["tools", "explain", "no_such_tool", "-m", "toolcrib/demo"]];
     for arguments in unknown {
         let told = home.run(arguments).with_code(1);
-        assert!(told.err.contains("roll_dice"), "{told:?}");
+        assert!(told.err.contains("no_such_tool"), "{told:?}");
     }
 }
 
@@ -63,8 +63,8 @@ fn a_call_ends_with_what_became_of_it() {
 
     let trace = home.run(&["call", "calculate", r#"{"expression": "1/0"}"#, "--trace"]).with_code(1).json();
     assert_eq!(trace["status"], "ERROR");
-    let unknown = home.run(&["call", "roll_dice"]).with_code(1);
-    assert!(unknown.err.contains("roll_dice"), "{unknown:?}");
+    let unknown = home.run(&["call", "no_such_tool"]).with_code(1);
+    assert!(unknown.err.contains("no_such_tool"), "{unknown:?}");
     let settings = home.run(&["call", "calculate", "{}", "--settings", "/no/such/file"]).with_code(1);
     assert!(settings.err.contains("reading /no/such/file"), "{settings:?}");
 }
@@ -122,4 +122,26 @@ fn doctor_tells_what_is_broken_and_what_to_do() {
     assert!(broken.contains("\n          → "), "{broken}");
     let data = home.run(&["doctor", "--json"]).with_code(1).json();
     assert!(data["checks"].as_array().unwrap().len() > 3, "{data:#}");
+}
+
+#[test]
+fn the_format_of_definitions_is_printed_as_a_schema() {
+    let schema = ended(program(&["schema", "definition"]).output().unwrap()).with_code(0).json();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(schema["properties"]["function"]["properties"]["descriptionForLLM"]["description"].is_string());
+}
+
+#[test]
+fn a_definition_in_the_folder_is_used_and_a_broken_one_is_told() {
+    let home = Home::new();
+    let folder = home.path().join("tools");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("dice.json"), DEFINITION).unwrap();
+    std::fs::write(folder.join("broken.json"), "{").unwrap();
+    let list = home.run(&["tools", "--json"]).with_code(0).json();
+    assert!(list["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "roll_dice"), "{list}");
+    let problems: Vec<_> =
+        list["problems"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(problems.iter().any(|text| text.contains("broken.json")), "{problems:?}");
+    assert!(problems.iter().any(|text| text.contains("no implementation has")), "{problems:?}");
 }

@@ -14,7 +14,8 @@ use crate::caller::{Component, Components, canonical_capability};
 use crate::confidence::Confidence;
 use crate::nearest::nearest;
 
-const UNITS: [(&str, &str); 6] = [
+/// What a price may be for one of.
+pub(super) const UNITS: [(&str, &str); 6] = [
     ("call", "call"),
     ("token", "token"),
     ("image", "image"),
@@ -22,9 +23,13 @@ const UNITS: [(&str, &str); 6] = [
     ("character", "character"),
     ("page", "page"),
 ];
-const MAX_TIMEOUT_SECONDS: i64 = 3_600;
-const MAX_RESULT_CHARACTERS: i64 = 1_000_000;
-const MAX_PRICE: i64 = i64::MAX / 1_000;
+pub(super) const CONCURRENCIES: [(&str, Concurrency); 2] =
+    [("sequential", Concurrency::Sequential), ("parallel", Concurrency::Parallel)];
+pub(super) const APPROVALS: [(&str, Approval); 3] =
+    [("never", Approval::Never), ("always", Approval::Always), ("afterUntrusted", Approval::AfterUntrusted)];
+pub(super) const MAX_TIMEOUT_SECONDS: i64 = 3_600;
+pub(super) const MAX_RESULT_CHARACTERS: i64 = 1_000_000;
+pub(super) const MAX_PRICE: i64 = i64::MAX / 1_000;
 
 pub(super) fn definition(
     text: &str,
@@ -92,24 +97,14 @@ fn whole(reader: &mut Reader<'_>, place: &Place<'_>, known: &Components) -> Opti
         annotations: annotations(reader, fields.take("annotations")),
         concurrency: fields
             .take("concurrency")
-            .and_then(|place| {
-                let choices = [("sequential", Concurrency::Sequential), ("parallel", Concurrency::Parallel)];
-                reader.choice(&place, &choices)
-            })
+            .and_then(|place| reader.choice(&place, &CONCURRENCIES))
             .unwrap_or_default(),
         timeout: timeout.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs),
         max_result_characters: max_result.and_then(|count| usize::try_from(count).ok()),
         cost: fields.take("cost").map(|place| cost(reader, &place)).unwrap_or_default(),
         approval: fields
             .take("approval")
-            .and_then(|place| {
-                let choices = [
-                    ("never", Approval::Never),
-                    ("always", Approval::Always),
-                    ("afterUntrusted", Approval::AfterUntrusted),
-                ];
-                reader.choice(&place, &choices)
-            })
+            .and_then(|place| reader.choice(&place, &APPROVALS))
             .unwrap_or_default(),
         returns_untrusted_content: flag(reader, fields.take("returnsUntrustedContent"), false),
         minimum_confidence: fields.take("minimumConfidence").and_then(|place| confidence(reader, &place)),

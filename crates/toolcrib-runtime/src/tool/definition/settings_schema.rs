@@ -56,7 +56,8 @@ pub enum SettingType {
     Boolean,
 }
 
-const TYPES: [(&str, SettingType); 4] = [
+/// The names of the types.
+pub(super) const TYPES: [(&str, SettingType); 4] = [
     ("string", SettingType::String),
     ("integer", SettingType::Integer),
     ("number", SettingType::Number),
@@ -113,10 +114,12 @@ impl SettingsSchema {
             );
         }
         let mut fields = Vec::new();
-        if let Some(properties) = schema.take("properties")
-            && let Some(object) = reader.object(&properties)
-        {
-            for (name, value) in object {
+        // A property that is there but wrong has been told already.
+        let mut names: Option<Vec<&str>> = Some(Vec::new());
+        if let Some(properties) = schema.take("properties") {
+            let object = reader.object(&properties);
+            names = object.map(|object| object.keys().map(String::as_str).collect());
+            for (name, value) in object.into_iter().flatten() {
                 let place = Place { value, pointer: join(&properties.pointer, name) };
                 fields.extend(SettingField::read(reader, name, &place));
             }
@@ -125,8 +128,7 @@ impl SettingsSchema {
         for (name, pointer) in required {
             if let Some(field) = fields.iter_mut().find(|field: &&mut SettingField| field.name == name) {
                 field.required = true;
-            } else {
-                let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+            } else if let Some(names) = names.as_ref().filter(|names| !names.contains(&name.as_str())) {
                 let near = nearest(&name, names.iter().copied());
                 let allowed =
                     format!("a required setting must be one of the properties: {}", names.join(", "));

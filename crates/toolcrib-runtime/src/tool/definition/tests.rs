@@ -235,3 +235,184 @@ fn definitions_written_for_people_get_warnings() {
         ]
     );
 }
+
+#[test]
+fn both_examples_of_the_documentation_load() {
+    let first = include_str!("../../../../../docs/examples/get_current_weather/definition.json");
+    let second = include_str!("../../../../../docs/examples/acme_weather/definition.json");
+    let first = Definition::read(first, "first.json", &Components::default()).expect("valid");
+    assert!(first.function.strict);
+    assert!(!first.visible_in.admits(&Component::parse("legal_check_assistant").expect("known")));
+    let second = Definition::read(second, "second.json", &Components::default()).expect("valid");
+    assert!(!second.function.strict && second.settings_schema.fields.is_empty());
+    assert_eq!(second.function.parameters["required"], json!(["city"]));
+    for definition in [first, second] {
+        assert_eq!(lint(&definition, "example.json"), [], "{}", definition.id);
+    }
+}
+
+#[test]
+fn every_field_is_refused_when_it_is_of_a_wrong_type_or_out_of_range() {
+    let check = |pointer: &str, wrong: &[Value]| {
+        for value in wrong {
+            let found = problems(|definition| {
+                let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+                definition.pointer_mut(parent).expect(pointer)[name] = value.clone();
+            });
+            assert!(!found.is_empty(), "{pointer}: {value}");
+            assert!(
+                found.iter().all(|problem| problem.starts_with(pointer)),
+                "{pointer}: {value}: {found:?}"
+            );
+        }
+    };
+    let (number, list, object) = (json!(5), json!([]), json!({}));
+    let no_text = [number.clone(), list.clone(), object.clone(), json!(true)];
+    for field in
+        ["id", "implementationKey", "systemPromptInstructions", "capability", "replaces", "minimumConfidence"]
+    {
+        check(&format!("/{field}"), &no_text);
+    }
+    check("/function/name", &no_text);
+    check("/function/descriptionForLLM", &no_text);
+    check("/function/parameters", &[number.clone(), list.clone(), json!(true), object.clone()]);
+    let no_object = [number.clone(), list.clone(), json!("text"), json!(false)];
+    for field in ["visibleIn", "settingsSchema", "function", "annotations", "cost", "source", "display"] {
+        check(&format!("/{field}"), &no_object);
+    }
+    let no_flag = [number.clone(), json!("true"), list.clone(), object.clone()];
+    for field in [
+        "/contextual",
+        "/returnsUntrustedContent",
+        "/visibleIn/chat",
+        "/visibleIn/assistants",
+        "/function/strict",
+        "/settingsSchema/properties/demoLabel/secret",
+    ] {
+        check(field, &no_flag);
+    }
+    for field in ["readOnly", "destructive", "idempotent", "openWorld"] {
+        let found = problems(|definition| definition["annotations"] = json!({ field: "yes" }));
+        assert_eq!(found, [format!("/annotations/{field}: the string \"yes\"")]);
+    }
+    let no_list = [number.clone(), json!("chat"), object.clone(), json!([5]), json!([""])];
+    for field in [
+        "/visibleIn/allowedComponents",
+        "/visibleIn/deniedComponents",
+        "/settingsSchema/required",
+        "/sensitiveArguments",
+    ] {
+        check(field, &no_list);
+    }
+    check("/schemaVersion", &[json!(0), json!(2), json!(1.5), json!("1"), list.clone()]);
+    check("/timeoutSeconds", &[json!(0), json!(-1), json!(3_601), json!(1.5), json!("5")]);
+    check("/maxResultCharacters", &[json!(0), json!(1_000_001), json!("5"), list.clone()]);
+    check("/concurrency", &[json!("both"), number.clone(), list.clone()]);
+    check("/approval", &[json!("ask"), json!(true), object.clone()]);
+    check("/cost", &[json!({"perCall": -1}), json!({"maximum": 0.5}), json!({"rates": 5})]);
+    check("/cost", &[json!({"rates": [{"key": "k", "unit": "mile", "price": 1}], "maximum": 1})]);
+    check(
+        "/cost",
+        &[json!({"rates": [{"key": "k", "unit": "page", "price": 1}]}), json!({"rates": [{}], "maximum": 1})],
+    );
+    check(
+        "/display",
+        &[json!({"en": 5}), json!({"en": {"name": 5}}), json!({"en": {"fieldLabels": {"a": 5}}})],
+    );
+    check(
+        "/display",
+        &[json!({"en": {"description": []}}), json!({"en": {"icon": {}}}), json!({"en": {"fieldLabels": 1}})],
+    );
+    let field = "/settingsSchema/properties/demoLabel";
+    check(field, &[number, list, json!("string"), object, json!({"type": "list"}), json!({"type": 5})]);
+    for wrong in [
+        json!({"title": 5}),
+        json!({"description": 5}),
+        json!({"enum": "a"}),
+        json!({"minimum": "1"}),
+        json!({"maximum": []}),
+        json!({"format": 5}),
+        json!({"default": 5}),
+        json!({"unknown": 5}),
+    ] {
+        let mut value = wrong.clone();
+        value["type"] = json!("string");
+        check(field, &[value]);
+    }
+    check("/settingsSchema/type", &[json!("array"), json!(5)]);
+    check("/settingsSchema/properties", &[json!(5), json!([])]);
+}
+
+/// The lints after `change`, as `pointer: found`.
+fn lints(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut value = weather();
+    change(&mut value);
+    let definition = read(&value).expect("a lint makes nothing invalid");
+    let lints = lint(&definition, "weather.json");
+    assert!(lints.iter().all(|lint| lint.severity == Severity::Warning && !lint.allowed.is_empty()));
+    lints.iter().map(|lint| format!("{}: {}", lint.pointer, lint.found)).collect()
+}
+
+#[test]
+fn each_lint_alone_warns_of_its_fault() {
+    let check = |change: fn(&mut Value), expected: &[&str]| assert_eq!(lints(change), expected);
+    check(
+        |v| v["function"]["descriptionForLLM"] = json!("  "),
+        &["/function/descriptionForLLM: no description"],
+    );
+    check(
+        |v| v["systemPromptInstructions"] = json!("Be careful."),
+        &["/function/descriptionForLLM: a description that never says when to use the tool"],
+    );
+    check(
+        |v| v["function"]["parameters"]["properties"]["city"] = json!({"type": "string"}),
+        &["/function/parameters/properties/city: a parameter without description"],
+    );
+    check(
+        |v| {
+            let names: Vec<_> = (1..=9).map(|index| format!("p{index}")).collect();
+            let described = json!({"type": "string", "description": "Any text."});
+            let properties: Value = names.iter().map(|name| (name.clone(), described.clone())).collect();
+            v["function"]["parameters"]["properties"] = properties;
+            v["function"]["parameters"]["required"] = json!(names);
+        },
+        &["/function/parameters: 9 parameters"],
+    );
+    check(
+        |v| v["function"]["parameters"]["required"] = json!(["city"]),
+        &["/function/parameters/properties/unit: an optional property in a strict schema"],
+    );
+    check(
+        |v| v["function"]["parameters"]["additionalProperties"] = json!(true),
+        &["/function/parameters: an open object in a strict schema"],
+    );
+    check(
+        |v| v["function"]["parameters"]["properties"]["city"]["not"] = json!({"const": ""}),
+        &["/function/parameters/properties/city/not: the keyword \"not\" in a strict schema"],
+    );
+    check(|v| v["function"]["name"] = json!("weather"), &["/function/name: the name \"weather\""]);
+    check(|v| v["implementationKey"] = json!("weather"), &["/implementationKey: the key \"weather\""]);
+    check(
+        |v| v["settingsSchema"]["properties"]["apiToken"] = json!({"type": "string"}),
+        &["/settingsSchema/properties/apiToken: a setting that looks like a secret"],
+    );
+}
+
+#[test]
+fn what_is_as_it_should_be_gets_no_lint() {
+    let check = |change: fn(&mut Value)| assert_eq!(lints(change), [""; 0]);
+    check(|v| {
+        v["function"]["strict"] = json!(false);
+        v["function"]["parameters"]["required"] = json!([]);
+        v["function"]["parameters"]["additionalProperties"] = json!(true);
+    });
+    check(|v| {
+        v["replaces"] = json!("weather");
+        v["implementationKey"] = json!("weather");
+    });
+    check(|v| v["settingsSchema"]["properties"]["apiToken"] = json!({"type": "string", "secret": true}));
+    check(|v| {
+        v["systemPromptInstructions"] = json!(null);
+        v["function"]["descriptionForLLM"] = json!("Gets the weather. Use it when the sky matters.");
+    });
+}

@@ -16,7 +16,7 @@ fn found(old: &Value, new: &Value) -> Vec<String> {
 }
 
 /// The incompatibilities of the property `a`, from one schema to another.
-fn of_property(old: Value, new: Value) -> Vec<String> {
+fn of_property(old: &Value, new: &Value) -> Vec<String> {
     found(&object(&json!({ "a": old }), &json!([])), &object(&json!({ "a": new }), &json!([])))
 }
 
@@ -54,14 +54,14 @@ fn what_accepts_as_much_or_more_is_compatible() {
         (json!(false), json!({"type": "string"})),
         (json!({"type": "string"}), json!({})),
     ] {
-        assert_eq!(of_property(old.clone(), new.clone()), Vec::<String>::new(), "{old} to {new}");
+        assert_eq!(of_property(&old, &new), Vec::<String>::new(), "{old} to {new}");
     }
 }
 
 #[test]
 fn what_may_refuse_is_named_with_its_place() {
     let check = |old: Value, new: Value, expected: &str| {
-        let found = of_property(old.clone(), new.clone());
+        let found = of_property(&old, &new);
         assert_eq!(found, [format!("/properties/a{expected}")], "{old} to {new}");
     };
     check(

@@ -14,8 +14,8 @@ fn shown(pieces: &[&str]) -> String {
     let mut shown = String::new();
     for piece in pieces {
         if *piece == "|" {
-            answer.take_event(&event("call_started")["toolcrib"]);
-            answer.take_event(&event("call_ended")["toolcrib"]);
+            answer.take_event(&event("call_started")["toolcrib"]).expect("no failure");
+            answer.take_event(&event("call_ended")["toolcrib"]).expect("no failure");
         } else {
             shown.push_str(&answer.shown(piece));
         }

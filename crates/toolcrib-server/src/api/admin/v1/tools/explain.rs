@@ -78,5 +78,11 @@ fn shape(explanation: &Explanation<'_>, locale: &str) -> Value {
 }
 
 fn reason(reason: &Reason) -> Value {
-    json!({"code": reason.code(), "message": reason.to_string(), "who_can_change_it": reason.who().name()})
+    json!({
+        "code": reason.code(),
+        "message": reason.to_string(),
+        "has": reason.has(),
+        "needs": reason.needs(),
+        "who_can_change_it": reason.who().name(),
+    })
 }
