@@ -242,7 +242,7 @@ fn both_examples_of_the_documentation_load() {
     let second = include_str!("../../../../../docs/examples/acme_weather/definition.json");
     let first = Definition::read(first, "first.json", &Components::default()).expect("valid");
     assert!(first.function.strict);
-    assert!(!first.visible_in.admits(&Component::parse("legal_check_assistant").expect("known")));
+    assert!(!first.visible_in.admits(&Components::default().parse("legal_check_assistant").expect("known")));
     let second = Definition::read(second, "second.json", &Components::default()).expect("valid");
     assert!(!second.function.strict && second.settings_schema.fields.is_empty());
     assert_eq!(second.function.parameters["required"], json!(["city"]));
