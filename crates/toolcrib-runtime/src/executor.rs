@@ -32,6 +32,9 @@ pub use sensitive::MASK;
 use arguments::Arguments;
 use sensitive::{Sensitive, parse_or_text};
 
+#[cfg(test)]
+mod tests;
+
 /// Runs admitted calls.
 #[derive(Clone)]
 pub struct Executor {
@@ -367,8 +370,8 @@ fn fail(trace: &mut Trace, status: TraceStatus, status_message: String, for_mode
 }
 
 fn result_limit(tool: &RegisteredTool, scope: &CallScope) -> usize {
-    let own = tool.definition.max_result_characters.unwrap_or(scope.limits.one_result);
-    own.min(scope.result_characters_left)
+    let own = tool.definition.max_result_characters.unwrap_or(usize::MAX);
+    own.min(scope.limits.one_result).min(scope.result_characters_left)
 }
 
 fn unknown_tool(call: &ToolCall, scope: &CallScope, now: Timestamp) -> Trace {

@@ -13,6 +13,8 @@ use crate::testing::{RecordingTool, caller, definition};
 use crate::tool::definition::Definition;
 use crate::tool::{Outgoing, SettingProblem, Tool};
 
+mod laws;
+
 /// Everything that the gates look at, all of it passing.
 struct World {
     definition: Value,
