@@ -194,6 +194,8 @@ impl From<StoreError> for ApiError {
             StoreProblem::Duplicate | StoreProblem::Ended { .. } => {
                 Self::new(CONFLICT, error.problem.to_string())
             }
+            // Whoever is still at work when the program ends has done nothing wrong.
+            StoreProblem::Closed => Self::new(SHUTTING_DOWN, error.problem.to_string()),
             _ => {
                 tracing::error!(error = %error, "the store failed");
                 Self::new(STORAGE_FAILED, format!("{} failed", error.attempt))

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::registry::DefinitionFile;
 use crate::testing::definition;
 use crate::tool::{ToolContext, ToolError, ToolOutput, language};
 
@@ -50,7 +49,7 @@ fn registered(implementation: Option<Arc<dyn Tool>>, display: Value) -> Register
     value["display"] = display;
     let definition =
         Definition::read(&value.to_string(), "clock.json", &crate::caller::Components::default()).unwrap();
-    RegisteredTool::new(definition, implementation, DefinitionFile::added("clock.json", value.to_string()))
+    RegisteredTool::new(definition, implementation, crate::registry::DefinitionFile::added("clock.json", ""))
         .unwrap()
 }
 

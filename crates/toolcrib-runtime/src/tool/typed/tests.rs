@@ -190,7 +190,7 @@ fn the_derived_definition_says_everything_that_the_tool_says() {
     assert_eq!(tool.setting_texts("service", "en").help, "Where the service answers.");
     let file = Translate.into_tool().definition();
     assert_eq!(lint(definition, &file.file), []);
-    insta::assert_snapshot!("translate_definition", file.text.unwrap());
+    insta::assert_snapshot!("translate_definition", file.text.as_deref().unwrap());
 }
 
 #[test]
@@ -222,7 +222,8 @@ fn what_is_wrong_with_a_derived_definition_is_reported_like_any_other() {
 
     let file = Bad.into_tool().definition();
     let problems =
-        Definition::read(&file.text.unwrap(), &file.file, &crate::caller::Components::default()).unwrap_err();
+        Definition::read(file.text.as_deref().unwrap(), &file.file, &crate::caller::Components::default())
+            .unwrap_err();
     let pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
     for pointer in
         ["/id", "/function/name", "/function/parameters/type", "/settingsSchema/properties/list/type"]
