@@ -32,6 +32,9 @@ pub use sensitive::MASK;
 use arguments::Arguments;
 use sensitive::{Sensitive, parse_or_text};
 
+#[cfg(test)]
+mod tests;
+
 /// Runs admitted calls.
 #[derive(Clone)]
 pub struct Executor {
@@ -129,7 +132,11 @@ impl Executor {
         let began = self.clock.elapsed();
         let arguments = std::mem::replace(&mut call.arguments, Ok(Arguments::none()));
         match arguments {
-            Err(bad) => fail(&mut trace, TraceStatus::Error, bad.0.clone(), bad.0),
+            Err(bad) => {
+                let for_model =
+                    format!("Not executed. {bad}\nCorrect the arguments and call the tool again.");
+                fail(&mut trace, TraceStatus::Error, bad.0, for_model);
+            }
             Ok(arguments) => self.carry_out(&call, arguments, &mut trace, scope).await?,
         }
         self.record(trace, began, result_limit(&call.tool, scope), scope).await
@@ -194,13 +201,15 @@ impl Executor {
             let reason = match error {
                 LedgerError::OutOfCredits => "there are not enough credits left for this call",
                 LedgerError::HeldByRunningWork => {
-                    "the credits for this call are held by work that is still running; try again later"
+                    "the credits for this call are held by work that is still running"
                 }
                 LedgerError::Unwritable(cause) => {
                     return Err(JournalError { what: "a hold of credits", cause });
                 }
             };
-            fail(trace, TraceStatus::Blocked, reason.to_owned(), format!("Not executed: {reason}."));
+            let for_model =
+                format!("Not executed: {reason}. Go on without it, and tell the user what is missing.");
+            fail(trace, TraceStatus::Blocked, reason.to_owned(), for_model);
             return Ok(());
         }
         self.journal.admit_call(&scope.run_id, trace).await?;
@@ -299,12 +308,14 @@ fn finish(trace: &mut Trace, tool: &RegisteredTool, ending: Ending, scope: &Call
         }
         Ending::TimedOut(limit) => {
             let message = format!("the call took longer than {} and was stopped", seconds(limit));
-            fail(trace, TraceStatus::Error, message.clone(), failed(&message));
+            let advice = "Ask for less at once, or go on without it.";
+            fail(trace, TraceStatus::Error, message.clone(), failed(&format!("{message}. {advice}")));
         }
         Ending::Panicked => {
             tracing::error!(tool = tool.id(), call = trace.call_id, "a tool panicked");
             let message = "an internal error in the tool".to_owned();
-            fail(trace, TraceStatus::Error, message.clone(), failed(&message));
+            let advice = "Do not repeat the call; go on without it, and tell the user.";
+            fail(trace, TraceStatus::Error, message.clone(), failed(&format!("{message}. {advice}")));
         }
         Ending::Cancelled => {
             let message = "the call was cancelled".to_owned();
@@ -359,8 +370,8 @@ fn fail(trace: &mut Trace, status: TraceStatus, status_message: String, for_mode
 }
 
 fn result_limit(tool: &RegisteredTool, scope: &CallScope) -> usize {
-    let own = tool.definition.max_result_characters.unwrap_or(scope.limits.one_result);
-    own.min(scope.result_characters_left)
+    let own = tool.definition.max_result_characters.unwrap_or(usize::MAX);
+    own.min(scope.limits.one_result).min(scope.result_characters_left)
 }
 
 fn unknown_tool(call: &ToolCall, scope: &CallScope, now: Timestamp) -> Trace {

@@ -2,6 +2,8 @@
 //!
 //! The crate awaits only its own traits: it opens no socket and no file, reads no environment and no clock.
 //! The modules stand in the order in which data flows through a run.
+//!
+#![doc = include_str!("../docs/guide.md")]
 
 pub mod message;
 pub mod tool;

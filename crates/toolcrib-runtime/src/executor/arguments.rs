@@ -3,6 +3,7 @@
 //! Arguments that do not fit are never passed on; the model is told where they are wrong and what would fit.
 
 use std::fmt::Write as _;
+use std::str::FromStr as _;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError, Validator};
@@ -127,11 +128,15 @@ impl ArgumentsSchema {
             let may_be_null = self.allows_null(&error.schema_path().to_string(), name);
             return may_be_null.then(|| (pointer, Edit::InsertNull(name.to_owned())));
         }
-        let ValidationErrorKind::Type { kind } = error.kind() else { return None };
-        let allows = |kind_wanted: JsonType| match kind {
-            TypeKind::Single(single) => *single == kind_wanted,
-            TypeKind::Multiple(set) => set.contains(kind_wanted),
+        let wanted = match error.kind() {
+            ValidationErrorKind::Type { kind: TypeKind::Single(single) } => vec![*single],
+            ValidationErrorKind::Type { kind: TypeKind::Multiple(set) } => set.iter().collect(),
+            ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+                self.types_of_options(&error.schema_path().to_string())
+            }
+            _ => return None,
         };
+        let allows = |kind: JsonType| wanted.contains(&kind);
         let instance = error.instance().as_ref();
         if instance.is_null() {
             return (!self.is_required(&pointer)).then_some((pointer, Edit::Remove));
@@ -169,6 +174,17 @@ impl ArgumentsSchema {
             _ => None,
         };
         replaced.map(|(value, how)| (pointer, Edit::Replace(value, how)))
+    }
+
+    /// The types of the options of an `anyOf` or `oneOf`, which is how "a number or null" is often written.
+    fn types_of_options(&self, schema_path: &str) -> Vec<JsonType> {
+        let options = self.schema.pointer(schema_path).and_then(Value::as_array);
+        let types = options.into_iter().flatten().filter_map(|option| match option.get("type")? {
+            Value::String(one) => Some(vec![one.as_str()]),
+            Value::Array(several) => Some(several.iter().filter_map(Value::as_str).collect()),
+            _ => None,
+        });
+        types.flatten().filter_map(|name| JsonType::from_str(name).ok()).collect()
     }
 
     fn is_required(&self, pointer: &str) -> bool {
@@ -211,11 +227,11 @@ impl ArgumentsSchema {
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
                 let known = self.known_properties(&error.schema_path().to_string());
-                let described =
-                    unexpected.iter().map(|name| match nearest(name, known.iter().map(String::as_str)) {
-                        Some(near) => format!("unknown property {name:?}, did you mean {near:?}?"),
-                        None => format!("unknown property {name:?}"),
-                    });
+                let described = unexpected.iter().take(MAX_VIOLATIONS).map(|name| {
+                    let near = nearest(name, known.iter().map(String::as_str));
+                    let hint = near.map(|near| format!(", did you mean {near:?}?")).unwrap_or_default();
+                    format!("unknown property {:?}{hint}", shorten(name))
+                });
                 format!("{place}: {}", described.collect::<Vec<_>>().join("; "))
             }
             ValidationErrorKind::Enum { options } => {

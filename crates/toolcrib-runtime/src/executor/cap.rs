@@ -1,5 +1,8 @@
 //! Caps a result, so that nothing unbounded enters a model's context; what is missing is stated in the text.
 
+/// What says that something is missing where there is no room to say more.
+const SHORT_MARKER: &str = "\n[Result cut]";
+
 /// A text cut to a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Capped {
@@ -11,8 +14,8 @@ pub(crate) struct Capped {
 
 /// Cuts at the last blank line, else the last line end (either in the second half), else at a character.
 ///
-/// The marker is part of the budget of `limit` Unicode scalar values; a budget that cannot hold it gets the text's
-/// beginning alone. `hint` says how to get the rest.
+/// The marker is part of the budget of `limit` Unicode scalar values; a small budget gets a short marker, and one that
+/// cannot hold even that gets the text's beginning alone. `hint` says how to get the rest.
 pub(crate) fn cap(text: String, limit: usize, hint: &str) -> Capped {
     // Bytes bound characters from above: most texts are let through without counting.
     let total = if text.len() <= limit { text.len() } else { text.chars().count() };
@@ -23,8 +26,10 @@ pub(crate) fn cap(text: String, limit: usize, hint: &str) -> Capped {
         |missing: usize| format!("\n\n[Result cut: {missing} of {total} characters are missing. {hint}]");
     let room = limit.saturating_sub(marker(total).chars().count());
     if room == 0 {
-        let kept: String = text.chars().take(limit).collect();
-        return Capped { text: kept, missing: total - limit };
+        let marker = if limit > SHORT_MARKER.len() { SHORT_MARKER } else { "" };
+        let room = limit - marker.len();
+        let kept: String = text.chars().take(room).collect();
+        return Capped { text: kept + marker, missing: total - room };
     }
     let end = text.char_indices().nth(room).map_or(text.len(), |(end, _)| end);
     let head = &text[..end];
@@ -53,6 +58,13 @@ mod tests {
         assert!(capped.text.starts_with(&"a".repeat(150)) && !capped.text.contains('b'), "{}", capped.text);
         assert!(capped.text.ends_with("[Result cut: 152 of 302 characters are missing. Ask for less.]"));
         assert_eq!(capped.missing, 152);
+    }
+
+    #[test]
+    fn a_small_budget_still_says_that_something_is_missing() {
+        let capped = cap("ü".repeat(1_000), 40, "Ask for less.");
+        assert_eq!(capped.text, format!("{}\n[Result cut]", "ü".repeat(27)));
+        assert_eq!(capped.missing, 973);
     }
 
     #[test]

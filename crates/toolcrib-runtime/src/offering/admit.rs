@@ -135,7 +135,10 @@ impl Proposal {
         match (self.verdict, &self.call.arguments) {
             (ApprovalVerdict::Allow, _) | (_, Err(_)) => Admission::Admitted(Admitted { value: self.call }),
             (ApprovalVerdict::Deny(why), Ok(_)) => Admission::Refused(Refusal {
-                for_model: format!("The tool {name:?} may not be called like this: {why}."),
+                for_model: format!(
+                    "The tool {name:?} may not be called like this: {why}. Do not try to reach the same in another \
+                     way; tell the user what you wanted to do."
+                ),
                 code: Some("denied_by_rule"),
             }),
             (ApprovalVerdict::Ask(why), Ok(arguments)) => {
@@ -193,7 +196,10 @@ impl Offering {
         let subject =
             Subject { tool, caller: &now.caller, request: &request, policy: &now.policy, model: &self.model };
         if let Some((_, reason)) = gate::judge(&subject).into_iter().next() {
-            let for_model = format!("The tool {:?} is not available now: {reason}.", call.name);
+            let for_model = format!(
+                "The tool {:?} is not available now: {reason}. Go on without it, and tell the user what is missing.",
+                call.name
+            );
             return Err(Refusal { for_model, code: Some(reason.code()) });
         }
         let Some(implementation) = tool.implementation.clone() else {
@@ -235,6 +241,9 @@ impl Offering {
         let more = names.len().saturating_sub(LISTED_NAMES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let name: String = name.chars().take(LISTED_CHARACTERS).collect();
-        format!("There is no tool named {name:?}. Available tools: {listed}{more}.{hint}")
+        format!(
+            "There is no tool named {name:?}. Available tools: {listed}{more}.{hint} Use one of them, or tell the user \
+             what cannot be done here."
+        )
     }
 }

@@ -13,6 +13,8 @@ use crate::testing::{RecordingTool, caller, definition};
 use crate::tool::definition::Definition;
 use crate::tool::{Outgoing, SettingProblem, Tool};
 
+mod laws;
+
 /// Everything that the gates look at, all of it passing.
 struct World {
     definition: Value,
@@ -283,7 +285,8 @@ fn admission_judges_by_what_holds_now() {
 fn a_name_that_was_not_offered_is_refused_with_the_names_that_were() {
     let mut world = World::passing();
     let refusal = world.offering().propose(call("wether"), &circumstances(&world)).expect_err("unknown");
-    let text = "There is no tool named \"wether\". Available tools: weather. Did you mean \"weather\"?";
+    let text = "There is no tool named \"wether\". Available tools: weather. Did you mean \"weather\"? \
+                Use one of them, or tell the user what cannot be done here.";
     assert_eq!(refusal.for_model, text);
     world.request.selection = Selection::Nothing;
     let refusal = world.offering().propose(call("weather"), &circumstances(&world)).expect_err("withheld");

@@ -201,7 +201,7 @@ impl Incomplete {
 
     /// What the model reads in place of a result.
     pub(super) fn instead_of_result(&self) -> String {
-        format!("Not executed: {self}.")
+        format!("Not executed: {self}. Answer now with what you have, and say what is missing.")
     }
 }
 

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use crate::message::{Message, ToolResult};
 
 /// What stands in place of a result that never came.
-const MISSING: &str = "No result: the call was interrupted before it ended.";
+const MISSING: &str = "No result: the call was interrupted before it ended, and may have had its effect all the same. \
+                       Repeat it only if it is still needed and a second time does no harm.";
 
 /// Puts each result behind its call, fills in the results that are missing, and drops those without a call.
 pub(super) fn repair(messages: Vec<Message>) -> Vec<Message> {

@@ -32,6 +32,7 @@ use crate::tool::{Origin, Source, Tool, ToolError, ToolOutput};
 mod approval;
 mod labels;
 mod laws;
+mod texts;
 
 /// A clock on tokio's paused time.
 struct PausedClock(tokio::time::Instant);
@@ -264,12 +265,14 @@ async fn a_tool_that_fails_blocks_panics_or_hangs_ends_its_call_and_nothing_more
         (
             RecordingTool::behaving("look", |_| Behavior::Panic),
             TraceStatus::Error,
-            "Tool execution failed: an internal error in the tool",
+            "Tool execution failed: an internal error in the tool. Do not repeat the call; go on without it, and tell the \
+             user.",
         ),
         (
             RecordingTool::behaving("look", |_| Behavior::Hang),
             TraceStatus::Error,
-            "Tool execution failed: the call took longer than 120 s and was stopped",
+            "Tool execution failed: the call took longer than 120 s and was stopped. Ask for less at once, or go on \
+             without it.",
         ),
     ];
     for (tool, status, text) in cases {
@@ -338,7 +341,9 @@ async fn calls_beyond_the_limit_in_one_round_are_answered_but_not_traced() {
     scene.limits.calls = 2;
     let outcome = scene.play().await;
     assert_eq!(outcome.journal.traces().len(), 2);
-    assert_eq!(outcome.last_result(), "Not executed: the limit of 2 tool calls per answer is reached.");
+    assert!(
+        outcome.last_result().starts_with("Not executed: the limit of 2 tool calls per answer is reached.")
+    );
     let results = |message: &&Message| matches!(message, Message::ToolResult(_));
     assert_eq!(outcome.answer().messages.iter().filter(results).count(), 4, "every call has a result");
 }

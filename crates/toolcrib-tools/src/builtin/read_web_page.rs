@@ -1,10 +1,13 @@
 //! `read_web_page`: one page that the model chose, as Markdown with its metadata.
 //!
 //! What may be reached is decided by `toolcrib-egress` under the policy that [`settings`] derives from the
-//! administrator's list and the provider's confidence; nothing that a page or a model says takes part in that. No
-//! text of an error holds an address or the query of a URL.
+//! administrator's list and the provider's confidence; nothing that a page or a model says takes part in that. Nor can
+//! a page make the model carry what it knows to a URL of its own making: such a URL does not stand in the conversation.
+//! No text of an error holds an address or the query of a URL.
 //!
 //! # Limits and errors
+//! - A URL has to stand in the user's messages, in a search result or in a page that was read before, unless an
+//!   administrator sets `addressPolicy` to `any`. Where an allowed URL redirects to is read, too.
 //! - A page is fetched once per run and kept for 15 minutes; the parts of a long page come from the same copy.
 //! - Loopback, private, link-local and other addresses that are not public are blocked, after every redirect anew.
 //!   Private hosts of the setting are read for providers of HIGH confidence or trusted ones, and then the conversation
@@ -100,10 +103,12 @@ impl Tool for ReadWebPage {
 
     async fn call(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments: Arguments = arguments::read(arguments)?;
+        let url = arguments.url.trim();
+        settings::check_provenance(url, context)?;
         let settings = PageSettings::read(context)?;
-        let page = self.page(arguments.url.trim(), &settings, context).await?;
+        let page = self.page(url, &settings, context).await?;
         let wanted = Wanted {
-            url: arguments.url.trim().to_owned(),
+            url: url.to_owned(),
             offset: arguments.offset.unwrap_or(0),
             characters: arguments.max_characters.unwrap_or(usize::MAX).min(settings.content_characters),
             links: arguments.include_links.unwrap_or(false),

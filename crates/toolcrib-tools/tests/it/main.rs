@@ -5,4 +5,5 @@ mod definitions;
 mod page;
 mod pages;
 mod server_behaviours;
+mod texts;
 mod url_guard;

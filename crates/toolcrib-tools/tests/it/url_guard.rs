@@ -5,6 +5,8 @@ use toolcrib_egress::address::{AddressKind, kind_of};
 use toolcrib_egress::testing::cases::{Expected, UrlCase, url_guard};
 use toolcrib_egress::testing::{Reply, Scenario};
 use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::links::Links;
+use toolcrib_runtime::message::Message;
 use toolcrib_runtime::tool::{Tool, ToolError};
 use toolcrib_tools::builtin::ReadWebPage;
 
@@ -25,6 +27,20 @@ async fn every_url_case_is_decided_as_written_and_opens_no_forbidden_connection(
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn every_allowed_url_is_known_where_it_stands_in_a_message() {
+    let cases = url_guard(CASES).unwrap();
+    let allowed = cases.iter().filter(|case| case.expected == Expected::Allow);
+    let unknown: Vec<_> = allowed
+        .filter(|case| {
+            let message = Message::user(format!("Please read {} for me.", case.url));
+            !Links::of(&[message]).contain(&case.url)
+        })
+        .map(|case| format!("{}: {:?}", case.id, case.url))
+        .collect();
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
 
 async fn check(case: &UrlCase) -> Result<(), String> {

@@ -144,3 +144,78 @@ fn deep_and_odd_text_is_refused_and_never_panics() {
         let _ = read(text);
     }
 }
+
+/// A schema as other programs write it: options instead of lists of types, objects within lists.
+fn nested() -> ArgumentsSchema {
+    ArgumentsSchema::compile(&json!({
+        "type": "object",
+        "properties": {
+            "limit": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+            "flag": { "oneOf": [{ "type": "boolean" }, { "type": "null" }] },
+            "stops": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "place": { "type": "string" },
+                        "minutes": { "type": "integer" },
+                        "kind/of": { "type": "string", "enum": ["short", "long"] }
+                    },
+                    "required": ["place"],
+                    "additionalProperties": false
+                }
+            }
+        },
+        "required": ["limit"],
+        "additionalProperties": false
+    }))
+    .expect("a schema")
+}
+
+#[test]
+fn values_within_lists_and_options_are_repaired_and_the_place_is_said() {
+    let check = |text: &str, expected: Value, repairs: &[&str]| {
+        let arguments = nested().read(text, &|_| false).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(arguments.value, expected, "{text}");
+        assert_eq!(arguments.repairs, repairs, "{text}");
+    };
+    check(r#"{"limit":"5"}"#, json!({"limit": 5}), &["/limit: text became a number"]);
+    check(
+        r#"{"limit":1,"flag":"true"}"#,
+        json!({"limit": 1, "flag": true}),
+        &["/flag: text became true or false"],
+    );
+    check(
+        r#"{"limit":1,"stops":{"place":"a","minutes":"7"}}"#,
+        json!({"limit": 1, "stops": [{"place": "a", "minutes": 7}]}),
+        &["/stops: a single value became a list", "/stops/0/minutes: text became a number"],
+    );
+    check(
+        r#"{"limit":null,"stops":[{"place":1}]}"#,
+        json!({"limit": null, "stops": [{"place": "1"}]}),
+        &["/stops/0/place: a number became text"],
+    );
+}
+
+#[test]
+fn violations_within_lists_have_their_pointer_and_their_nearest_name() {
+    let message = |text: &str| nested().read(text, &|_| false).expect_err(text).0;
+    let found = message(r#"{"limit":1,"stops":[{"place":"a"},{"plase":"b","kind/of":"shrot"}]}"#);
+    for part in [
+        "/stops/1: \"place\" is missing",
+        "/stops/1: unknown property \"plase\", did you mean \"place\"?",
+        "/stops/1/kind~1of: \"shrot\" is not one of \"short\", \"long\", did you mean \"short\"?",
+    ] {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    let found = message(r#"{"limit":"many"}"#);
+    assert!(found.contains("/limit"), "{found}");
+}
+
+#[test]
+fn a_message_about_arguments_is_bounded() {
+    let many: serde_json::Map<String, Value> =
+        (0..5_000).map(|index| (format!("{index}{}", "x".repeat(300)), json!(0))).collect();
+    let message = nested().read(&Value::Object(many).to_string(), &|_| false).expect_err("unknown").0;
+    assert!(message.chars().count() < 4_000, "{}", message.chars().count());
+}

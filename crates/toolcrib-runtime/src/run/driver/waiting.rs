@@ -202,13 +202,19 @@ fn denied(note: Option<&str>) -> Refusal {
     let note = note.map(str::trim).filter(|note| !note.is_empty());
     let said = note.map(|note| format!(" The user says: {note}")).unwrap_or_default();
     Refusal {
-        for_model: format!("Not executed: the user did not allow this call.{said}"),
+        for_model: format!(
+            "Not executed: the user did not allow this call.{said} Do not make it again or reach the same in another \
+             way, unless the user asks for it."
+        ),
         code: Some("denied_by_user"),
     }
 }
 
 /// What the model reads when nobody answered.
 fn unanswered() -> Refusal {
-    let for_model = "Not executed: nobody answered in time whether this call is allowed.".to_owned();
+    let for_model =
+        "Not executed: nobody answered in time whether this call is allowed. Do not make it again; tell \
+                     the user what you wanted to do."
+            .to_owned();
     Refusal { for_model, code: Some("approval_expired") }
 }

@@ -5,7 +5,7 @@ use crate::offering::approval::{ApprovalAnswer, ApprovalRule, ApprovalVerdict, P
 use crate::registry::RegisteredTool;
 
 /// A scene in which `act` asks before every call and `look` does not.
-fn scene(script: impl IntoIterator<Item = Vec<ModelEvent>>) -> Scene {
+pub(super) fn scene(script: impl IntoIterator<Item = Vec<ModelEvent>>) -> Scene {
     let tools = vec![RecordingTool::returning("act", "done"), RecordingTool::returning("look", "seen")];
     let mut scene = Scene::new(ScriptedModel::new(script), tools);
     scene.tools[0].0["approval"] = json!("always");
@@ -14,7 +14,7 @@ fn scene(script: impl IntoIterator<Item = Vec<ModelEvent>>) -> Scene {
 }
 
 /// One round with a call of each tool, then an answer.
-fn both_then(answer: &str) -> Vec<Vec<ModelEvent>> {
+pub(super) fn both_then(answer: &str) -> Vec<Vec<ModelEvent>> {
     let mut first = vec![ModelEvent::Text("I will act.".to_owned())];
     first.extend(calls(&[("c1", "act", r#"{"q":"now"}"#), ("c2", "look", "{}")]));
     vec![first, says(answer)]
@@ -29,7 +29,7 @@ async fn events(receiver: &mut mpsc::Receiver<RunEvent>) -> Vec<RunEvent> {
 }
 
 /// Plays until the run waits; the scene can go on afterwards.
-async fn until_it_waits(scene: &Scene) -> Box<Pause> {
+pub(super) async fn until_it_waits(scene: &Scene) -> Box<Pause> {
     let (sender, mut receiver) = mpsc::channel(64);
     let (run, services) = scene.run();
     drive(run, services, sender, CancellationToken::new()).await;
@@ -40,7 +40,7 @@ async fn until_it_waits(scene: &Scene) -> Box<Pause> {
 }
 
 /// Carries on from what was saved, as another process would.
-async fn carry_on(scene: &Scene, answers: Vec<(String, ApprovalAnswer)>) -> Vec<RunEvent> {
+pub(super) async fn carry_on(scene: &Scene, answers: Vec<(String, ApprovalAnswer)>) -> Vec<RunEvent> {
     let text = scene.journal.pauses().pop().expect("a pause").state;
     let saved = SavedRun::read(&text).expect("a saved state");
     let (run, services) = scene.run();
@@ -188,7 +188,8 @@ async fn a_run_that_is_not_carried_on_leaves_a_conversation_that_can_go_on() {
     let end =
         saved.abandon(RunState::Cancelled, "the conversation went on without it", Timestamp::UNIX_EPOCH);
     let texts: Vec<_> = end.messages.iter().map(Message::text).collect();
-    assert_eq!(texts, ["I will act.", "No result: the call was interrupted before it ended.", "seen"]);
+    assert!(texts[1].starts_with("No result: the call was interrupted before it ended"), "{texts:?}");
+    assert_eq!([texts[0].as_str(), texts[2].as_str()], ["I will act.", "seen"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -106,7 +106,9 @@ async fn a_call_that_cannot_be_paid_is_blocked_and_a_stopped_one_gives_back() {
     scene.tools[0].0["cost"] = json!({"perCall": 10});
     scene.ledger = Arc::new(MemoryLedger::with(5));
     let outcome = scene.play().await;
-    assert_eq!(outcome.last_result(), "Not executed: there are not enough credits left for this call.");
+    assert!(
+        outcome.last_result().starts_with("Not executed: there are not enough credits left for this call.")
+    );
 
     let mut scene = Scene::new(
         ScriptedModel::new([calls(&[("c", "look", "{}")])]),

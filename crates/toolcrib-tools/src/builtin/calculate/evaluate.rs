@@ -44,7 +44,7 @@ pub(super) enum Failure {
         "the result has {0} characters, {RESULT_CHARACTERS} are allowed. Ask for fewer digits by adding \"to 20 sf\""
     )]
     TooLong(usize),
-    #[error("division by zero")]
+    #[error("division by zero: there is no result, check the expression")]
     DivisionByZero,
     #[error("the expression has no value: write one expression such as 2 * (3 + 4)")]
     NoValue,

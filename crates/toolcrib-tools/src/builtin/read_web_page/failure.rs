@@ -15,11 +15,14 @@ use super::has_private_hosts;
 /// The error of a call whose page could not be read under `policy`.
 pub(super) fn explain(error: &PageError, policy: &Policy) -> ToolError {
     let message = error.public_message();
+    let stop = if message.ends_with('.') { "" } else { "." };
     if is_blocked(error, policy) {
-        return ToolError::blocked(message);
+        return ToolError::blocked(format!(
+            "{message}{stop} Use another source, or ask the user to paste the text; do not try the same in another \
+             spelling."
+        ));
     }
     let (advice, retryable) = advice(error);
-    let stop = if message.ends_with('.') { "" } else { "." };
     ToolError::Failed {
         for_model: format!("{message}{stop} {advice}"),
         for_operator: chain(error),

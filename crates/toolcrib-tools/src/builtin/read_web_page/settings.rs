@@ -1,5 +1,7 @@
-//! The settings of `read_web_page`, and the policy of a fetch that follows from them.
+//! The settings of `read_web_page`, and what may be fetched as follows from them and from the conversation.
 //!
+//! A URL that the conversation does not know is fetched only where an administrator said `any` and the conversation
+//! restricts nothing.
 //! Private hosts can be read only when an administrator listed them and the provider that will see the page is of
 //! HIGH confidence or listed as trusted.
 
@@ -7,11 +9,16 @@ use std::time::Duration;
 
 use toolcrib_egress::{HostList, HostListProblem, Policy};
 use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_runtime::tool::{SettingProblem, Settings, ToolContext, ToolError};
 
 const TIME: &str = "timeoutSeconds";
 const CHARACTERS: &str = "maxContentCharacters";
 const HOSTS: &str = "allowedPrivateHosts";
+const ADDRESSES: &str = "addressPolicy";
+
+/// The address policy that leaves every URL to the model.
+const ANY_ADDRESS: &str = "any";
 
 const DEFAULT_SECONDS: u64 = 60;
 const DEFAULT_CHARACTERS: u64 = 30_000;
@@ -62,5 +69,27 @@ impl PageSettings {
             content_characters: usize::try_from(characters).unwrap_or(usize::MAX),
             policy,
         })
+    }
+}
+
+/// Refuses a URL that this conversation may not open. The text repeats nothing of the URL.
+pub(super) fn check_provenance(url: &str, context: &ToolContext) -> Result<(), ToolError> {
+    let known_only = context.settings.text(ADDRESSES) != Some(ANY_ADDRESS);
+    match context.outbound {
+        OutboundRestriction::ConfiguredServices => Err(ToolError::blocked(
+            "This conversation opens no URLs, it only uses the services that are configured. Answer with what you \
+             have, and tell the user that the page was not read.",
+        )),
+        OutboundRestriction::Unrestricted if !known_only => Ok(()),
+        OutboundRestriction::Unrestricted | OutboundRestriction::LinksFromChat => {
+            if context.links.contain(url) {
+                return Ok(());
+            }
+            Err(ToolError::blocked(
+                "This URL was not opened, because it does not stand in this conversation. Use a URL exactly as it \
+                 stands in the user's messages, in a search result or in a page that was read before; do not change, \
+                 complete or guess it. If there is none, ask the user for the link.",
+            ))
+        }
     }
 }

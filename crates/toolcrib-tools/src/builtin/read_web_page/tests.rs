@@ -14,6 +14,8 @@ use toolcrib_runtime::tool::{
 use super::{ReadWebPage, accept_language};
 use crate::builtin::tests::{context, failure};
 
+mod provenance;
+
 const DEFINITION: &str = include_str!("definition.json");
 const PUBLIC: &str = "dns *=93.184.215.14";
 const PRIVATE: &str = "dns wiki.example.org=10.0.0.5; dns www.example.org=93.184.215.14";

@@ -29,6 +29,12 @@ pub(super) fn setting(field: &str, locale: &str) -> Option<FieldTexts> {
              für vertraute Anbieter gelesen, und die Unterhaltung bleibt danach bei solchen Anbietern. Leer: nur \
              öffentliche Seiten.",
         )),
+        ("de", "addressPolicy") => Some(FieldTexts::new(
+            "Welche URLs gelesen werden dürfen",
+            "from_conversation: nur URLs, die in den Nachrichten des Benutzers stehen oder die eine Suche oder eine \
+             frühere Seite der Unterhaltung geliefert hat; so kann keine Seite das Modell dazu bringen, sein Wissen an \
+             eine erfundene URL zu senden. any: jede URL, die das Modell schreibt.",
+        )),
         _ => None,
     }
 }
