@@ -66,8 +66,8 @@ fn half_forbidden(tools: usize) -> Policy {
     Policy { disabled: (0..tools).step_by(2).map(id).collect(), ..Policy::default() }
 }
 
-fn offered(catalog: &Arc<Catalog>, policy: &Policy) -> Offering {
-    offer(catalog, &caller(), OfferRequest::default(), policy, standing())
+fn offered(catalog: &Arc<Catalog>, policy: &Arc<Policy>) -> Offering {
+    offer(catalog, &Arc::new(caller()), OfferRequest::default(), policy, standing())
 }
 
 fn offering(criterion: &mut Criterion) {
@@ -79,6 +79,7 @@ fn offering(criterion: &mut Criterion) {
             ("half forbidden one by one", &whole, half_forbidden(tools), tools / 2),
         ];
         for (name, catalog, policy, expected) in cases {
+            let policy = Arc::new(policy);
             assert_eq!(offered(catalog, &policy).specs().len(), expected);
             criterion.bench_function(&format!("offering/{tools} tools, {name}"), |bencher| {
                 bencher.iter(|| offered(black_box(catalog), &policy));
@@ -88,7 +89,7 @@ fn offering(criterion: &mut Criterion) {
 }
 
 fn admission(criterion: &mut Criterion) {
-    let offering = offered(&catalog(1_000, as_it_is), &Policy::default());
+    let offering = offered(&catalog(1_000, as_it_is), &Arc::default());
     let now = Circumstances::new(Arc::new(caller()), Arc::new(half_forbidden(1_000)));
     assert!(matches!(offering.admit(call(0, &id(501)), &now), Admission::Admitted(_)));
     let call = call(0, &id(501));

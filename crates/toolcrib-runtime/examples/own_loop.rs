@@ -272,7 +272,7 @@ impl Harbor {
             return Err(problem.to_string().into());
         }
 
-        let caller = Caller {
+        let caller = Arc::new(Caller {
             workspace_id: "harbor".to_owned(),
             user_id: "keeper".to_owned(),
             component: Component::api(),
@@ -280,8 +280,9 @@ impl Harbor {
             switched_off: BTreeSet::new(),
             credits: Credits::Unlimited,
             locale: "en".to_owned(),
-        };
+        });
         let policy = Policy { disabled: HashSet::from(["clear_log".to_owned()]), ..Policy::default() };
+        let policy = Arc::new(policy);
         let model = Rules::new();
         let standing =
             ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
@@ -289,7 +290,7 @@ impl Harbor {
 
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let executor = Executor::new(journal, Arc::new(FreeOfCharge), clock);
-        let now = Circumstances::new(Arc::new(caller), Arc::new(policy));
+        let now = Circumstances::new(caller, policy);
         Ok(Self { model, offering, executor, now, told: String::new() })
     }
 

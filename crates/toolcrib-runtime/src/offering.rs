@@ -26,6 +26,7 @@ mod tests;
 pub use admit::{Admission, Admitted, AdmittedCall, HeldCall, Proposal, Refusal};
 pub use explain::{Explanation, GateVerdict};
 pub use gate::GATES;
+use gate::Subject;
 pub use reason::{Reason, Who};
 
 /// What the request says about tools.
@@ -65,55 +66,36 @@ pub struct ModelStanding {
 /// The tools of one run with every verdict. It does not change while the run lasts.
 pub struct Offering {
     catalog: Arc<Catalog>,
+    /// What the gates were asked by: the reasons are told from it when somebody wants to know.
+    caller: Arc<Caller>,
+    policy: Arc<Policy>,
     request: OfferRequest,
     model: ModelStanding,
-    withheld: Withheld,
+    /// The verdicts over each tool, by its position in the catalog.
+    withheld: Vec<gate::Withheld>,
     specs: Arc<[Arc<ToolSpec>]>,
-}
-
-/// Why tools are withheld, by their position in the catalog.
-///
-/// The reasons of all tools stand in one list, and a tool knows where its own end: an offered tool takes no memory
-/// beyond that, and nothing is allocated for it.
-struct Withheld {
-    /// Reasons with the position of their gate, tool after tool, each tool's in the order of the gates.
-    reasons: Vec<(usize, Reason)>,
-    /// Where the reasons of each tool end.
-    ends: Vec<usize>,
 }
 
 /// Decides which tools a model may call.
 pub fn offer(
     catalog: &Arc<Catalog>,
-    caller: &Caller,
+    caller: &Arc<Caller>,
     request: OfferRequest,
-    policy: &Policy,
+    policy: &Arc<Policy>,
     model: ModelStanding,
 ) -> Offering {
     let tools = catalog.tools();
-    // Room for one reason each: a list that grows is copied, and costs more than asking the gates.
-    let mut withheld =
-        Withheld { reasons: Vec::with_capacity(tools.len()), ends: Vec::with_capacity(tools.len()) };
+    let mut withheld = Vec::with_capacity(tools.len());
     let mut specs = Vec::with_capacity(tools.len());
     for tool in tools {
-        let before = withheld.reasons.len();
-        let subject = gate::Subject { tool, caller, request: &request, policy, model: &model };
-        withheld.reasons.extend(gate::reasons(&subject));
-        withheld.ends.push(withheld.reasons.len());
-        if withheld.reasons.len() == before {
+        let verdicts = gate::verdicts(&Subject { tool, caller, request: &request, policy, model: &model });
+        if verdicts.is_offered() {
             specs.push(Arc::clone(&tool.spec));
         }
+        withheld.push(verdicts);
     }
-    Offering { catalog: Arc::clone(catalog), request, model, withheld, specs: specs.into() }
-}
-
-impl Withheld {
-    /// Why the tool at this position of the catalog is withheld; nothing when it is offered.
-    fn of(&self, index: usize) -> &[(usize, Reason)] {
-        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let end = self.ends.get(index).copied().unwrap_or(start);
-        self.reasons.get(start..end).unwrap_or_default()
-    }
+    let (catalog, caller, policy) = (Arc::clone(catalog), Arc::clone(caller), Arc::clone(policy));
+    Offering { catalog, caller, policy, request, model, withheld, specs: specs.into() }
 }
 
 impl Offering {
@@ -124,14 +106,17 @@ impl Offering {
 
     /// The offered tools, by id.
     pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        let tools = self.catalog.tools().iter().enumerate();
-        tools.filter(|(index, _)| self.withheld.of(*index).is_empty()).map(|(_, tool)| tool)
+        let tools = self.catalog.tools().iter().zip(&self.withheld);
+        tools.filter(|(_, verdicts)| verdicts.is_offered()).map(|(tool, _)| tool)
     }
 
     /// The offered tool whose function has this name.
     pub fn offered_by_name(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         let index = self.catalog.index_by_function_name(name)?;
-        if self.withheld.of(index).is_empty() { self.catalog.tools().get(index) } else { None }
+        self.catalog
+            .tools()
+            .get(index)
+            .filter(|_| self.withheld.get(index).is_some_and(|one| one.is_offered()))
     }
 
     /// The tool whose function has this name, offered or not.
@@ -156,8 +141,19 @@ impl Offering {
         let mut request = self.request.clone();
         request.outbound = request.outbound.max(now.labels.outbound);
         let (caller, policy) = (&now.caller, &now.policy);
-        let subject = gate::Subject { tool, caller, request: &request, policy, model: &self.model };
-        gate::judge(&subject).iter().all(|(_, reason)| matches!(reason, Reason::Model { .. }))
+        let subject = Subject { tool, caller, request: &request, policy, model: &self.model };
+        gate::reasons(&subject).all(|(_, reason)| matches!(reason, Reason::Model { .. }))
+    }
+
+    /// What the gates looked at when they were asked about a tool.
+    fn subject<'a>(&'a self, tool: &'a RegisteredTool) -> Subject<'a> {
+        Subject {
+            tool,
+            caller: &self.caller,
+            request: &self.request,
+            policy: &self.policy,
+            model: &self.model,
+        }
     }
 
     /// The model that the offering was made for.

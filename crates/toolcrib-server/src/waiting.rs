@@ -132,7 +132,7 @@ impl App {
         };
         let standing =
             ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
-        offer(&self.registry.catalog(), caller, request, &self.policy.load(), standing)
+        offer(&self.registry.catalog(), caller, request, &self.policy.load_full(), standing)
     }
 
     /// The saved state; a run whose state cannot be read is brought to its end.

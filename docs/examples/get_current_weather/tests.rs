@@ -138,7 +138,13 @@ async fn what_does_not_work_is_said() {
 #[test]
 fn without_its_setting_the_tool_is_withheld() {
     let catalog = catalog();
-    let offering = offer(&catalog, &caller(), OfferRequest::default(), &policy(&catalog, None), model());
+    let offering = offer(
+        &catalog,
+        &Arc::new(caller()),
+        OfferRequest::default(),
+        &Arc::new(policy(&catalog, None)),
+        model(),
+    );
     let explanation = offering.explain().next().unwrap();
     assert!(!explanation.offered);
     assert_eq!(explanation.headline().map(Reason::code), Some("not_configured"));

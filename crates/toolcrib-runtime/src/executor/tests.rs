@@ -10,7 +10,6 @@ use crate::caller::Components;
 use crate::message::ToolCall;
 use crate::model::{ModelCapabilities, ModelIdentity};
 use crate::offering::{Admission, ModelStanding, OfferRequest, Offering, offer};
-use crate::policy::Policy;
 use crate::registry::{Catalog, DefinitionFile};
 use crate::testing::{MemoryJournal, MemoryLedger, caller, circumstances, definition};
 use crate::tool::{Display, Tool};
@@ -89,8 +88,13 @@ impl Bench {
         };
         let capabilities = ModelCapabilities { functions: true, images: false };
         let standing = ModelStanding { identity: identity.clone(), capabilities };
-        let offering =
-            offer(&Arc::new(catalog), &caller(), OfferRequest::default(), &Policy::default(), standing);
+        let offering = offer(
+            &Arc::new(catalog),
+            &Arc::new(caller()),
+            OfferRequest::default(),
+            &Arc::default(),
+            standing,
+        );
         let (journal, ledger) = (Arc::new(MemoryJournal::default()), Arc::new(MemoryLedger::with(5_000)));
         let clock = Arc::new(PausedClock(tokio::time::Instant::now()));
         let executor = Executor::new(Arc::clone(&journal) as _, Arc::clone(&ledger) as _, clock);

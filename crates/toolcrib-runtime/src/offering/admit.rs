@@ -195,7 +195,7 @@ impl Offering {
         request.outbound = request.outbound.max(now.labels.outbound);
         let subject =
             Subject { tool, caller: &now.caller, request: &request, policy: &now.policy, model: &self.model };
-        if let Some((_, reason)) = gate::judge(&subject).into_iter().next() {
+        if let Some((_, reason)) = gate::reasons(&subject).next() {
             let for_model = format!(
                 "The tool {:?} is not available now: {reason}. Go on without it, and tell the user what is missing.",
                 call.name

@@ -43,13 +43,28 @@ pub const GATES: [Gate; 14] = [
     gates::name::GATE,
 ];
 
-/// Asks every gate. The reasons come with the position of their gate; none means that the tool is offered.
-pub(super) fn reasons(subject: &Subject<'_>) -> impl Iterator<Item = (usize, Reason)> {
-    let verdicts = GATES.iter().enumerate();
-    verdicts.filter_map(|(index, gate)| (gate.judge)(subject).map(|reason| (index, reason)))
+/// Which gates withhold a tool: one bit each, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Withheld(u16);
+
+const _: () = assert!(GATES.len() <= 16, "a gate without a bit could not withhold anything");
+
+impl Withheld {
+    pub(super) fn is_offered(self) -> bool {
+        self.0 == 0
+    }
 }
 
-/// The same as a list, for one tool.
-pub(super) fn judge(subject: &Subject<'_>) -> Vec<(usize, Reason)> {
-    reasons(subject).collect()
+/// The verdict of every gate.
+pub(super) fn verdicts(subject: &Subject<'_>) -> Withheld {
+    let bits = GATES.iter().enumerate().fold(0, |bits, (index, gate)| {
+        if (gate.judge)(subject).is_some() { bits | 1 << index } else { bits }
+    });
+    Withheld(bits)
+}
+
+/// Asks every gate. The reasons come with the position of their gate; none means that the tool is offered.
+pub(super) fn reasons<'s>(subject: &'s Subject<'s>) -> impl Iterator<Item = (usize, Reason)> + 's {
+    let verdicts = GATES.iter().enumerate();
+    verdicts.filter_map(|(index, gate)| (gate.judge)(subject).map(|reason| (index, reason)))
 }

@@ -61,13 +61,19 @@ impl World {
             "{:?}",
             Definition::read(&self.definition.to_string(), "weather.json", &Components::default())
         );
-        offer(&catalog, &self.caller, self.request.clone(), &self.policy, self.model.clone())
+        offer(
+            &catalog,
+            &Arc::new(self.caller.clone()),
+            self.request.clone(),
+            &Arc::new(self.policy.clone()),
+            self.model.clone(),
+        )
     }
 
     fn codes(&self) -> Vec<&'static str> {
         let offering = self.offering();
         let explanation = offering.explain().next().expect("one tool");
-        explanation.verdicts.iter().filter_map(|verdict| verdict.reason.map(Reason::code)).collect()
+        explanation.verdicts.iter().filter_map(|verdict| verdict.reason.as_ref().map(Reason::code)).collect()
     }
 }
 

@@ -20,8 +20,8 @@ impl Tool for Fetching {
     fn display(&self, _locale: &str) -> crate::tool::Display {
         crate::tool::Display::new("🌐", "Fetching", "Fetches.")
     }
-    fn outgoing(&self) -> crate::tool::Outgoing {
-        crate::tool::Outgoing::ModelChosenUrl
+    fn outgoing(&self) -> Outgoing {
+        Outgoing::ModelChosenUrl
     }
     async fn call(
         &self,
@@ -159,12 +159,14 @@ proptest! {
         outbound in any_outbound(),
     ) {
         let catalog = catalog();
+        let [before, after] = [before, after].map(Arc::new);
+        let [before_policy, after_policy] = [before_policy, after_policy].map(Arc::new);
         let offering = offer(&catalog, &before, request.clone(), &before_policy, model.clone());
         let (after, after_policy) = if unchanged { (before, before_policy) } else { (after, after_policy) };
         let labels = Labels { outbound, ..Labels::default() };
         let now = Circumstances {
             labels,
-            ..Circumstances::new(Arc::new(after.clone()), Arc::new(after_policy.clone()))
+            ..Circumstances::new(Arc::clone(&after), Arc::clone(&after_policy))
         };
         // The conversation's restriction only tightens what the request says.
         let request = OfferRequest { outbound: request.outbound.max(outbound), ..request };
@@ -190,7 +192,7 @@ proptest! {
         request in any_request(),
         model in any_model(),
     ) {
-        let offering = offer(&catalog(), &caller, request, &policy, model);
+        let offering = offer(&catalog(), &Arc::new(caller), request, &Arc::new(policy), model);
         for explanation in offering.explain() {
             let passes = explanation.verdicts.iter().all(|verdict| verdict.reason.is_none());
             prop_assert_eq!(explanation.offered, passes);

@@ -116,7 +116,7 @@ fn offering_texts(texts: &mut Texts) {
         },
         capabilities: crate::model::ModelCapabilities { functions: true, images: false },
     };
-    let offering = offer(&catalog, &caller(), OfferRequest::default(), &Policy::default(), model());
+    let offering = offer(&catalog, &Arc::new(caller()), OfferRequest::default(), &Arc::default(), model());
     texts.heading("System prompt");
     texts.add("of a tool whose results strangers write", &offering.instructions(None).expect("a text"));
     texts.add("a result by strangers", &frame::frame("(the result)"));
@@ -138,7 +138,7 @@ fn offering_texts(texts: &mut Texts) {
     refused(&offering, &now, "fetsh");
     refused(&offering, &now, "something else");
     let nothing = OfferRequest { selection: crate::offering::Selection::Nothing, ..OfferRequest::default() };
-    refused(&offer(&catalog, &caller(), nothing, &Policy::default(), model()), &now, "fetch");
+    refused(&offer(&catalog, &Arc::new(caller()), nothing, &Arc::default(), model()), &now, "fetch");
 }
 
 /// What the model reads of one call of `look` whose definition is changed like this.

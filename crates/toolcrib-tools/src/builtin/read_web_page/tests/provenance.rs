@@ -6,7 +6,7 @@ use toolcrib_runtime::links::Links;
 use toolcrib_runtime::message::{AssistantMessage, AssistantPart, Message, ToolCall, ToolResult};
 use toolcrib_runtime::model::{ModelCapabilities, ModelIdentity};
 use toolcrib_runtime::offering::{Admission, ModelStanding, OfferRequest, offer};
-use toolcrib_runtime::policy::{OutboundRestriction, Policy};
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_runtime::registry::{Catalog, DefinitionFile};
 use toolcrib_runtime::testing::{MemoryJournal, caller, circumstances};
 
@@ -101,7 +101,8 @@ async fn executed(setup: Setup, url: &str, include_links: bool) -> Vec<Message> 
         identity: identity.clone(),
         capabilities: ModelCapabilities { functions: true, images: false },
     };
-    let offering = offer(&Arc::new(catalog), &caller(), OfferRequest::default(), &Policy::default(), model);
+    let offering =
+        offer(&Arc::new(catalog), &Arc::new(caller()), OfferRequest::default(), &Arc::default(), model);
     let call = ToolCall {
         id: "c".to_owned(),
         name: "read_web_page".to_owned(),

@@ -64,7 +64,7 @@ fn shape(explanation: &Explanation<'_>, locale: &str) -> Value {
             "gate": verdict.gate,
             "passes_when": verdict.passes_when,
             "passed": verdict.reason.is_none(),
-            "reason": verdict.reason.map(reason),
+            "reason": verdict.reason.as_ref().map(reason),
         })
     });
     json!({
