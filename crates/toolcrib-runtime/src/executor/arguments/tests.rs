@@ -214,7 +214,7 @@ fn violations_within_lists_have_their_pointer_and_their_nearest_name() {
 
 #[test]
 fn a_message_about_arguments_is_bounded() {
-    let many: serde_json::Map<String, Value> =
+    let many: Map<String, Value> =
         (0..5_000).map(|index| (format!("{index}{}", "x".repeat(300)), json!(0))).collect();
     let message = nested().read(&Value::Object(many).to_string(), &|_| false).expect_err("unknown").0;
     assert!(message.chars().count() < 4_000, "{}", message.chars().count());

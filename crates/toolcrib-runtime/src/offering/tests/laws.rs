@@ -20,8 +20,8 @@ impl Tool for Fetching {
     fn display(&self, _locale: &str) -> crate::tool::Display {
         crate::tool::Display::new("🌐", "Fetching", "Fetches.")
     }
-    fn outgoing(&self) -> crate::tool::Outgoing {
-        crate::tool::Outgoing::ModelChosenUrl
+    fn outgoing(&self) -> Outgoing {
+        Outgoing::ModelChosenUrl
     }
     async fn call(
         &self,
