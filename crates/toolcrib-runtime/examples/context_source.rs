@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolcrib_runtime::caller::{Caller, Component, Credits, Grants};
+use toolcrib_runtime::caller::{Caller, Component, Components, Credits, Grants};
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::context::{ContextRequest, ContextSource, Gathered};
@@ -159,7 +159,7 @@ impl Model for Reader {
 /// One run, for a user who has switched these capabilities off.
 async fn ask(switched_off: &[&str]) -> Result<Answer, Box<dyn Error>> {
     let file = DefinitionFile::added("opening_hours.json", DEFINITION);
-    let (catalog, problems) = Catalog::build(&[file], &[Arc::new(OpeningHours)], &Default::default());
+    let (catalog, problems) = Catalog::build(&[file], &[Arc::new(OpeningHours)], &Components::default());
     if let Some(problem) = problems.first() {
         return Err(problem.to_string().into());
     }

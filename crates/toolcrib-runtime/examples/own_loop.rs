@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
-use toolcrib_runtime::caller::{Caller, Component, Credits, Grants};
+use toolcrib_runtime::caller::{Caller, Component, Components, Credits, Grants};
 use toolcrib_runtime::clock::Clock;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::executor::{CallScope, Executor, Outcome};
@@ -267,7 +267,7 @@ impl Harbor {
             Arc::new(WriteLog(Arc::clone(office))),
             Arc::new(ClearLog(Arc::clone(office))),
         ];
-        let (catalog, problems) = Catalog::build(&files, &tools, &Default::default());
+        let (catalog, problems) = Catalog::build(&files, &tools, &Components::default());
         if let Some(problem) = problems.first() {
             return Err(problem.to_string().into());
         }

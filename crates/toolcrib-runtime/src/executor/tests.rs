@@ -32,6 +32,9 @@ impl Clock for PausedClock {
 
 type Work = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
+/// What is written down, and what is charged.
+type Books = (Arc<MemoryJournal>, Arc<MemoryLedger>);
+
 /// A tool that does what a test says, with its context.
 struct Probe(Box<Work>);
 
@@ -120,8 +123,8 @@ impl Bench {
     }
 }
 
-fn ok(text: &str) -> Result<ToolOutput, ToolError> {
-    Ok(ToolOutput::text(text))
+fn text() -> ToolOutput {
+    ToolOutput::text("done")
 }
 
 fn failure(cost: i64) -> ToolError {
@@ -140,7 +143,7 @@ fn rows() -> Vec<Row> {
     let call = ("probe", "{}");
     let never = || Probe::new(|_, _| std::future::pending());
     vec![
-        ("success", Probe::ending(|| ok("done")), call, (TraceStatus::Success, true, "done", 10)),
+        ("success", Probe::ending(|| Ok(text())), call, (TraceStatus::Success, true, "done", 10)),
         (
             "success that says its cost",
             Probe::ending(|| {
@@ -153,13 +156,13 @@ fn rows() -> Vec<Row> {
         ),
         (
             "bad arguments",
-            Probe::ending(|| ok("done")),
+            Probe::ending(|| Ok(text())),
             ("probe", r#"{"x":1}"#),
             (TraceStatus::Error, false, "Not executed. The arguments do not fit the tool:", 0),
         ),
         (
             "unknown",
-            Probe::ending(|| ok("done")),
+            Probe::ending(|| Ok(text())),
             ("prob", "{}"),
             (TraceStatus::Blocked, false, "There is no tool named \"prob\". Available tools: probe.", 0),
         ),
@@ -251,7 +254,7 @@ async fn whatever_ends_a_call_cancels_the_token_of_its_tool() {
                 if hangs {
                     std::future::pending::<()>().await;
                 }
-                ok("done")
+                Ok(text())
             }
         });
         let bench = Bench::new(probe, &json!({}));
@@ -288,7 +291,7 @@ async fn a_tool_never_has_more_time_than_its_run() {
         let sink = Arc::clone(&told);
         let probe = Probe::new(move |_, context: ToolContext| {
             *sink.lock().expect("not poisoned") = Some(context.time_left);
-            std::future::ready(ok("done"))
+            std::future::ready(Ok(text()))
         });
         let change = own.map_or(json!({}), |own| json!({ "timeoutSeconds": own }));
         let mut bench = Bench::new(probe, &change);
@@ -303,12 +306,12 @@ async fn a_tool_never_has_more_time_than_its_run() {
 #[tokio::test(start_paused = true)]
 async fn admission_and_hold_are_durable_before_the_tool_runs() {
     let seen = Arc::new(Mutex::new(None));
-    let parts: Arc<Mutex<Option<(Arc<MemoryJournal>, Arc<MemoryLedger>)>>> = Arc::default();
+    let parts: Arc<Mutex<Option<Books>>> = Arc::default();
     let (sink, source) = (Arc::clone(&seen), Arc::clone(&parts));
     let probe = Probe::new(move |_, _| {
         let (journal, ledger) = source.lock().expect("not poisoned").clone().expect("set");
         *sink.lock().expect("not poisoned") = Some((journal.traces()[0].status, ledger.balance()));
-        std::future::ready(ok("done"))
+        std::future::ready(Ok(text()))
     });
     let bench = Bench::new(probe, &json!({}));
     *parts.lock().expect("not poisoned") = Some((Arc::clone(&bench.journal), Arc::clone(&bench.ledger)));
@@ -323,7 +326,7 @@ async fn what_cannot_be_written_down_does_not_run() {
     let bench = Bench::new(
         Probe::ending(move || {
             flag.store(true, Ordering::SeqCst);
-            ok("done")
+            Ok(text())
         }),
         &json!({}),
     );
@@ -377,7 +380,7 @@ async fn the_trace_says_what_was_repaired_and_hides_what_is_sensitive() {
     let sink = Arc::clone(&got);
     let probe = Probe::new(move |arguments, _| {
         *sink.lock().expect("not poisoned") = arguments;
-        std::future::ready(ok("done"))
+        std::future::ready(Ok(text()))
     });
     let mut function = definition("probe")["function"].clone();
     function["parameters"] = json!({

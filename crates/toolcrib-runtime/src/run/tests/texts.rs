@@ -222,6 +222,9 @@ async fn outcome_texts(texts: &mut Texts) {
     texts.add("the call was cancelled, or its result never came", &result);
 }
 
+/// Lowers one limit.
+type Limit = fn(&mut Scene);
+
 async fn limit_texts(texts: &mut Texts) {
     texts.heading("Limits");
     let many = || {
@@ -232,7 +235,6 @@ async fn limit_texts(texts: &mut Texts) {
         };
         ScriptedModel::new([round(1), round(3), says("final")])
     };
-    type Limit = fn(&mut Scene);
     let limits: [(&str, Limit); 4] = [
         ("calls", |scene| scene.limits.calls = 1),
         ("result characters", |scene| scene.limits.result_characters = 1),
