@@ -18,7 +18,9 @@ use super::writer::Writer;
 use super::{Durability, Inner, OpenOptions, migrate, recover};
 
 /// The database's file in the data folder.
-pub(super) const DATABASE_FILE: &str = "toolcrib.sqlite3";
+pub(super) /// How long a lock may seem to be held by a process that is only being started.
+const SHARED_LOCK: std::time::Duration = std::time::Duration::from_millis(100);
+const DATABASE_FILE: &str = "toolcrib.sqlite3";
 
 /// The size to which the log of recent writes is cut back, in bytes.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
@@ -140,10 +142,22 @@ pub enum OpenError {
     },
 }
 
+/// A process that starts another one shares its lock with it for a moment, even when it lets go meanwhile: a lock that
+/// is held is looked at once more.
+async fn take_lock(folder: &Path) -> Result<FolderLock, LockFailure> {
+    match FolderLock::take(folder) {
+        Err(LockFailure::Held(_)) => {
+            tokio::time::sleep(SHARED_LOCK).await;
+            FolderLock::take(folder)
+        }
+        taken => taken,
+    }
+}
+
 /// Opens the store of a folder.
 pub(super) async fn open(folder: &Path, options: &OpenOptions) -> Result<Inner, OpenError> {
     create_folder(folder).map_err(|cause| OpenError::Create { folder: folder.to_owned(), cause })?;
-    let lock = FolderLock::take(folder).map_err(|failure| lock_error(folder, failure))?;
+    let lock = take_lock(folder).await.map_err(|failure| lock_error(folder, failure))?;
     let file = folder.join(DATABASE_FILE);
     create_file(&file).map_err(|cause| not_writable(&file, &cause))?;
 
