@@ -17,10 +17,10 @@ use super::problem::{code, primary_code};
 use super::writer::Writer;
 use super::{Durability, Inner, OpenOptions, migrate, recover};
 
-/// The database's file in the data folder.
-pub(super) /// How long a lock may seem to be held by a process that is only being started.
+/// How long a lock may seem to be held by a process that is only being started.
 const SHARED_LOCK: std::time::Duration = std::time::Duration::from_millis(100);
-const DATABASE_FILE: &str = "toolcrib.sqlite3";
+/// The database's file in the data folder.
+pub(super) const DATABASE_FILE: &str = "toolcrib.sqlite3";
 
 /// The size to which the log of recent writes is cut back, in bytes.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
