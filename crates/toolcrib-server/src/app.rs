@@ -53,6 +53,8 @@ pub(crate) struct App {
     pub(crate) places: Places,
     /// Runs that can be watched and stopped.
     pub(crate) active: Active,
+    /// Models may make several calls in one round.
+    pub(crate) parallel_tool_calls: bool,
     /// How far every conversation restricts outgoing data at least.
     pub(crate) outbound: OutboundRestriction,
     /// Every run that is going on.

@@ -138,6 +138,7 @@ impl Installation {
             places,
             active: Active::default(),
             outbound: config.policy.outbound(),
+            parallel_tool_calls: config.policy.parallel_tool_calls,
             runs: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });

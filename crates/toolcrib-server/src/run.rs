@@ -112,6 +112,7 @@ impl App {
         if let Some(assistant) = &wishes.assistant {
             assistant.apply(&mut request);
         }
+        request.parallel_calls = self.parallel_tool_calls;
         let caller = Arc::new(caller(&principal.owner, wishes.component.clone(), &wishes.locale));
         let offering = self.offering(&caller, &*model, &wishes, client_tools(&request));
         let run = Run {

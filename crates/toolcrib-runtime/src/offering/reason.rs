@@ -218,7 +218,9 @@ impl fmt::Display for Reason {
             }
             Self::TemporaryChat => f.write_str("the tool keeps things, and this conversation is temporary"),
             Self::Plan { capability } => write!(f, "the plan does not grant {capability}"),
-            Self::Preference { capability } => write!(f, "you have switched {capability} off"),
+            Self::Preference { capability } => {
+                write!(f, "{capability} is switched off in the user's preferences")
+            }
             Self::NotSelected => f.write_str("the tool was not selected"),
             Self::Model { model } => write!(f, "the model {model} cannot call functions"),
             Self::Confidence { has, needs } => {
@@ -233,12 +235,12 @@ impl fmt::Display for Reason {
                 }
             },
             Self::OutOfCredits { free, needs } => {
-                write!(f, "a call can cost {}, and {} credits are left", credits(*needs), credits(*free))
+                write!(f, "a call can cost {} credits, and {} are left", credits(*needs), credits(*free))
             }
             Self::HeldByRunningWork { held, needs } => {
                 write!(
                     f,
-                    "a call can cost {}, and running work holds {} credits",
+                    "a call can cost {} credits, and running work holds {}",
                     credits(*needs),
                     credits(*held)
                 )

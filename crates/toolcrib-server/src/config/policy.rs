@@ -29,6 +29,8 @@ pub struct PolicySection {
     /// How far conversations restrict outgoing data at least: `unrestricted`, `links_from_chat` or
     /// `configured_services`.
     pub outbound: Option<String>,
+    /// Models may make several calls in one round. Without it a request says that they must not.
+    pub parallel_tool_calls: bool,
     /// When a person has to agree to a call, beyond what the tools themselves ask.
     pub approval: Vec<ApprovalSection>,
     /// What a conversation that has read text by strangers may do with tools that act: `ask`, `refuse` or `allow`.

@@ -9,12 +9,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use toolcrib_runtime::journal::{Journal, RunState, TraceStatus};
+use toolcrib_runtime::journal::{Journal, RoundEnd, RunPause, RunState, TraceStatus};
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::message::{Message, Usage};
+use toolcrib_runtime::offering::approval::ApprovalRequest;
 use toolcrib_storage::record::Owner;
 use toolcrib_storage::sqlite::SqliteStore;
-use toolcrib_storage::store::{ConversationStore, RunStore, Store};
+use toolcrib_storage::store::{ApprovalStore, ConversationStore, LabelStore, RunStore, Store};
 
-use crate::folder::{Folder, conversation, end, options, start, trace};
+use crate::folder::{Folder, at, conversation, end, options, start, trace};
 
 const FOLDER: &str = "TOOLCRIB_STORAGE_CRASH_FOLDER";
 const ROUND: &str = "TOOLCRIB_STORAGE_CRASH_ROUND";
@@ -28,6 +31,8 @@ struct Acknowledged {
     begun: HashSet<String>,
     admitted: HashSet<(String, u32)>,
     recorded: HashSet<(String, u32)>,
+    rounds: HashMap<String, u32>,
+    paused: HashSet<String>,
     ended: HashSet<String>,
 }
 
@@ -52,6 +57,7 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
     }
     assert!(interrupted > 0, "no kill came in the middle of a run");
     assert!(!told.recorded.is_empty() && !told.ended.is_empty());
+    assert!(!told.rounds.is_empty() && !told.paused.is_empty());
 }
 
 /// Lets a process write for a random time, kills it, and returns what it had said by then.
@@ -99,6 +105,12 @@ impl Acknowledged {
                 ["recorded", run, order] => {
                     self.recorded.insert((run.to_owned(), order.parse().unwrap()));
                 }
+                ["round", run, number] => {
+                    self.rounds.insert(run.to_owned(), number.parse().unwrap());
+                }
+                ["paused", run] => {
+                    self.paused.insert(run.to_owned());
+                }
                 ["ended", run] => {
                     self.ended.insert(run.to_owned());
                 }
@@ -127,13 +139,25 @@ async fn check(folder: &Folder, told: &Acknowledged) -> u64 {
         let run = store.run(&owner, run_id).await.unwrap().unwrap();
         assert_ne!(run.state, RunState::Running, "{run_id}");
         let completed = run.state == RunState::Completed;
-        assert_eq!(*count, if completed { 3 } else { 1 }, "{run_id} is {:?}", run.state);
-        assert_eq!(run.usage.input_tokens, if completed { 7 } else { 0 }, "{run_id}");
+        // The question, what each finished round added, and the answer.
+        let expected = if completed { 1 + 3 + 2 } else { 1 + run.rounds as usize };
+        assert_eq!(*count, expected, "{run_id} is {:?}", run.state);
+        assert!(
+            completed || run.rounds >= told.rounds.get(run_id).copied().unwrap_or_default(),
+            "{run_id} lost a round"
+        );
+        assert_eq!(run.usage.input_tokens, if completed { 7 } else { u64::from(run.rounds) }, "{run_id}");
+        if told.paused.contains(run_id) {
+            let waiting = store.waiting_run(run_id).await.unwrap().expect("a run that waits goes on waiting");
+            assert_eq!((waiting.state.as_str(), waiting.approvals.len()), ("what it needs", 1), "{run_id}");
+            assert!(store.labels(run.conversation_id.as_deref().unwrap()).await.unwrap().untrusted);
+        }
         let traces = store.run_traces(&owner, run_id).await.unwrap().unwrap();
         for trace in &traces {
             let whole = match trace.status {
                 TraceStatus::Success => trace.result_text.is_some(),
                 TraceStatus::Error => trace.status_message.as_deref() == Some("interrupted"),
+                TraceStatus::Pending => run.state == RunState::Waiting,
                 _ => false,
             };
             assert!(whole, "{run_id}: {trace:?}");
@@ -179,9 +203,53 @@ async fn write(store: SqliteStore, round: String, writer: u32) {
             say(&format!("admitted {run_id} {order}"));
             store.record_trace(&run_id, &trace(order, TraceStatus::Success)).await.unwrap();
             say(&format!("recorded {run_id} {order}"));
+            store.record_round(round_end(&run_id, order)).await.unwrap();
+            say(&format!("round {run_id} {order}"));
+        }
+        if number % 3 == 2 {
+            store.pause_run(pause(&run_id, &format!("c{writer}"))).await.unwrap();
+            say(&format!("paused {run_id}"));
+            continue;
         }
         store.end_run(end(&run_id)).await.unwrap();
         say(&format!("ended {run_id}"));
+    }
+}
+
+fn round_end(run_id: &str, number: u32) -> RoundEnd {
+    RoundEnd {
+        run_id: run_id.to_owned(),
+        messages: vec![Message::user(format!("round {number}"))],
+        labels: Labels::default(),
+        usage: Usage { input_tokens: number.into(), ..Usage::default() },
+        rounds: number,
+        at: at(1),
+    }
+}
+
+fn pause(run_id: &str, conversation_id: &str) -> RunPause {
+    let request = ApprovalRequest {
+        id: format!("apr_{run_id}"),
+        run_id: run_id.to_owned(),
+        conversation_id: Some(conversation_id.to_owned()),
+        order: 4,
+        call_id: "call_4".to_owned(),
+        tool_id: "web_search".to_owned(),
+        display_name: "Search the web".to_owned(),
+        icon: "🔎".to_owned(),
+        arguments: serde_json::json!({"query": "rust"}),
+        reason: "the tool asks before every call".to_owned(),
+        created_at: at(1),
+        expires_at: at(86_400),
+    };
+    RunPause {
+        run_id: run_id.to_owned(),
+        waiting: vec![(trace(4, TraceStatus::Pending), request)],
+        state: "what it needs".to_owned(),
+        labels: Labels { untrusted: true, ..Labels::default() },
+        usage: Usage { input_tokens: 3, ..Usage::default() },
+        rounds: 3,
+        at: at(1),
     }
 }
 
