@@ -1,7 +1,8 @@
 //! `GET /api/v1/runs/{id}/events`: the events of a run as they come, from any place on.
 //!
 //! Server-sent events, each with its number as `id`; `?after=N` or the header `Last-Event-ID` picks up behind the one
-//! with that number. Of a run whose events are not kept any more the stored record is told, as events of its own.
+//! with that number. Of a run whose events are not kept (any more) the stored record is told, as events of its own;
+//! its end is told in any case. A run that goes on after it waited begins to count anew.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,8 +51,9 @@ pub(in crate::api::admin::v1) async fn follow(
     let run = app.store.run(&principal.owner, &id).await?;
     let run = run.ok_or_else(|| ApiError::not_found("run", &id))?;
     let told = stored(&app, &principal.owner, &run).await?;
+    let skipped = after.min(told.len().saturating_sub(1));
     let events = told.into_iter().enumerate().map(|(index, event)| Ok(encode(index + 1, &event)));
-    Ok(respond(stream::iter(events.skip(after).collect::<Vec<_>>())))
+    Ok(respond(stream::iter(events.skip(skipped).collect::<Vec<_>>())))
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<usize, ApiError> {
@@ -95,7 +97,12 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
         object.insert("type".to_owned(), json!("call_ended"));
         events.push(Value::Object(object));
     }
-    if let Some(conversation_id) = &run.conversation_id {
+    let waiting = app.shown_waiting(&run.id).await?;
+    if let Some(waiting) = &waiting {
+        if !waiting.text.is_empty() {
+            events.push(json!({"type": "text", "text": waiting.text}));
+        }
+    } else if let Some(conversation_id) = &run.conversation_id {
         let messages = app.store.messages(owner, conversation_id).await?.unwrap_or_default();
         let said = messages.iter().filter(|stored| stored.run_id == run.id).filter_map(|stored| {
             matches!(stored.message, Message::Assistant(_)).then(|| stored.message.text())
@@ -105,10 +112,19 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
             events.push(json!({"type": "text", "text": text}));
         }
     }
+    if let Some(waiting) = waiting.filter(|waiting| !waiting.asked.is_empty()) {
+        events.push(json!({
+            "type": "paused",
+            "requires_approval": waiting.asked.iter().map(shapes::approval_request).collect::<Vec<_>>(),
+            "sources": run.sources.iter().map(shapes::source).collect::<Vec<_>>(),
+            "rounds": run.rounds,
+        }));
+        return Ok(events);
+    }
     let kind = match run.state {
         RunState::Completed | RunState::Incomplete => "finished",
         RunState::Failed | RunState::Cancelled | RunState::Interrupted => "failed",
-        // Waiting, or going on in a process whose events are not here.
+        // About to go on, or going on with its one client.
         RunState::Running | RunState::Waiting => run.state.name(),
     };
     events.push(json!({
