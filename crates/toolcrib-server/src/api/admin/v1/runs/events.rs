@@ -15,7 +15,7 @@ use futures_util::stream::{self, Stream};
 use http::{HeaderMap, HeaderValue, Uri, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib_runtime::journal::RunState;
+use toolcrib_runtime::journal::{RunState, TraceStatus};
 use toolcrib_runtime::message::Message;
 use toolcrib_storage::record::{Owner, RunRecord};
 use toolcrib_storage::store::{ConversationStore, RunStore};
@@ -90,14 +90,20 @@ fn respond(events: impl Stream<Item = Result<Bytes, std::convert::Infallible>> +
 
 /// What the store knows of a run, told as events.
 async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>, ApiError> {
+    let waiting = app.shown_waiting(&run.id).await?;
+    let asks = waiting.as_ref().is_some_and(|waiting| !waiting.asked.is_empty());
+    if matches!(run.state, RunState::Running | RunState::Waiting) && !asks {
+        // About to go on, or going on with its one client: whoever comes again must not be told things twice.
+        return Ok(vec![json!({"type": run.state.name(), "state": run.state.name()})]);
+    }
     let mut events =
         vec![json!({"type": "run_started", "run_id": run.id, "conversation_id": run.conversation_id})];
-    for trace in app.store.run_traces(owner, &run.id).await?.unwrap_or_default() {
+    let traces = app.store.run_traces(owner, &run.id).await?.unwrap_or_default();
+    for trace in traces.into_iter().filter(|trace| trace.status != TraceStatus::Pending) {
         let mut object = shapes::trace(&trace);
         object.insert("type".to_owned(), json!("call_ended"));
         events.push(Value::Object(object));
     }
-    let waiting = app.shown_waiting(&run.id).await?;
     if let Some(waiting) = &waiting {
         if !waiting.text.is_empty() {
             events.push(json!({"type": "text", "text": waiting.text}));
@@ -112,7 +118,7 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
             events.push(json!({"type": "text", "text": text}));
         }
     }
-    if let Some(waiting) = waiting.filter(|waiting| !waiting.asked.is_empty()) {
+    if let Some(waiting) = waiting {
         events.push(json!({
             "type": "paused",
             "requires_approval": waiting.asked.iter().map(shapes::approval_request).collect::<Vec<_>>(),
@@ -123,9 +129,7 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
     }
     let kind = match run.state {
         RunState::Completed | RunState::Incomplete => "finished",
-        RunState::Failed | RunState::Cancelled | RunState::Interrupted => "failed",
-        // About to go on, or going on with its one client.
-        RunState::Running | RunState::Waiting => run.state.name(),
+        _ => "failed",
     };
     events.push(json!({
         "type": kind,
