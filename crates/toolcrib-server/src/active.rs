@@ -23,6 +23,8 @@ pub(crate) struct Active(Mutex<HashMap<String, Arc<Going>>>);
 pub(crate) struct Going {
     owner: Owner,
     cancellation: CancellationToken,
+    /// Cancelled when nothing more happens: the run has ended, or it waits.
+    over: CancellationToken,
     feed: Option<Arc<Feed>>,
 }
 
@@ -58,10 +60,30 @@ impl Active {
         cancellation: CancellationToken,
         keep: bool,
     ) -> Arc<Going> {
-        let feed = keep.then(|| Arc::new(Feed::new()));
-        let going = Arc::new(Going { owner: owner.clone(), cancellation, feed });
+        let going = Arc::new(Going::new(owner, cancellation, keep));
         self.lock().insert(run_id.to_owned(), Arc::clone(&going));
         going
+    }
+
+    /// Notes a run that goes on after it waited; `None` when somebody is at it already.
+    pub(crate) fn go_on(
+        &self,
+        run_id: &str,
+        owner: &Owner,
+        cancellation: CancellationToken,
+    ) -> Option<Arc<Going>> {
+        let mut runs = self.lock();
+        if runs.get(run_id).is_some_and(|before| !before.over.is_cancelled()) {
+            return None;
+        }
+        let going = Arc::new(Going::new(owner, cancellation, true));
+        runs.insert(run_id.to_owned(), Arc::clone(&going));
+        Some(going)
+    }
+
+    /// Forgets what a run did before it waited: its events up to there must not be taken for those to come.
+    pub(crate) fn set_aside(&self, run_id: &str) -> Option<Arc<Going>> {
+        self.lock().remove(run_id)
     }
 
     /// Forgets a run that has ended.
@@ -84,6 +106,26 @@ impl Active {
 }
 
 impl Going {
+    fn new(owner: &Owner, cancellation: CancellationToken, keep: bool) -> Self {
+        let feed = keep.then(|| Arc::new(Feed::new()));
+        Self { owner: owner.clone(), cancellation, over: CancellationToken::new(), feed }
+    }
+
+    /// Notes that nothing more happens.
+    pub(crate) fn end(&self) {
+        self.over.cancel();
+    }
+
+    /// Whether something can still happen.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.over.is_cancelled()
+    }
+
+    /// Waits until nothing more happens.
+    pub(crate) async fn ended(&self) {
+        self.over.cancelled().await;
+    }
+
     /// Stops the run; what it did until then is written down.
     pub(crate) fn stop(&self) {
         self.cancellation.cancel();

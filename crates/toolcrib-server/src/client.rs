@@ -234,7 +234,11 @@ impl Reply {
         .boxed()
     }
 
-    async fn bytes(mut self) -> Result<Vec<u8>, ClientError> {
+    /// The whole body.
+    ///
+    /// # Errors
+    /// The body broke off or is too large.
+    pub async fn bytes(mut self) -> Result<Vec<u8>, ClientError> {
         let mut whole = Vec::new();
         while let Some(piece) = self.body.next().await {
             whole.extend_from_slice(&piece?);

@@ -143,6 +143,8 @@ impl App {
         let (app, ended) = (Arc::clone(self), run_id.clone());
         let task = async move {
             driven.await;
+            // Whoever waits for the turn finds the run at rest.
+            going.end();
             drop((turn, place));
             app.forget(ended, going);
         };

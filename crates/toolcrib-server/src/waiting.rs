@@ -4,22 +4,35 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use toolcrib_runtime::caller::Caller;
 use toolcrib_runtime::journal::{Journal, RunState};
 use toolcrib_runtime::model::Model;
-use toolcrib_runtime::offering::approval::ApprovalAnswer;
+use toolcrib_runtime::offering::approval::{ApprovalAnswer, ApprovalRequest};
 use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selection, offer};
 use toolcrib_runtime::run::{ResumedRun, SavedRun, resume};
 use toolcrib_storage::record::{Answered, ApprovalRecord, ApprovalState, Owner, WaitingRun};
 use toolcrib_storage::store::{ApprovalStore, RunStore};
 use tracing::Instrument as _;
 
+use crate::active::Going;
 use crate::app::{App, LiveCircumstances, caller};
 use crate::error::{ALREADY_ANSWERED, ApiError, INVALID_REQUEST, STORAGE_FAILED};
 use crate::run::EVENTS_WAITING;
 
 /// How often it is looked whether something has expired or was left behind by a restart.
 const SWEEP: Duration = Duration::from_secs(15);
+
+/// How long stopping a run may take before its end is not waited for any more.
+const STOP_WAIT: Duration = Duration::from_secs(5);
+
+/// A run that waits as it is shown.
+pub(crate) struct Shown {
+    /// The text that was said so far.
+    pub(crate) text: String,
+    /// What is asked; empty when everything is answered and the run is about to go on.
+    pub(crate) asked: Vec<ApprovalRequest>,
+}
 
 /// What became of an answer.
 pub(crate) struct Taken {
@@ -58,7 +71,8 @@ impl App {
             Answered::Already(first) => Err(already(&first)),
             Answered::Taken { run_id, complete } => {
                 if complete {
-                    self.carry_on_in_background(run_id);
+                    let before = self.active.set_aside(&run_id);
+                    self.carry_on_in_background(run_id, before);
                 }
                 let approval = self.store.approval(owner, id).await?.ok_or_else(unknown)?;
                 Ok(Taken { approval, goes_on: complete })
@@ -66,9 +80,13 @@ impl App {
         }
     }
 
-    fn carry_on_in_background(self: &Arc<Self>, run_id: String) {
+    fn carry_on_in_background(self: &Arc<Self>, run_id: String, before: Option<Arc<Going>>) {
         let app = Arc::clone(self);
         let task = async move {
+            if let Some(before) = before {
+                // It may have said that it waits and not have come to rest yet.
+                before.ended().await;
+            }
             if let Err(error) = app.carry_on(&run_id).await {
                 tracing::warn!(run = run_id, error = error.message, "a run could not be carried on yet");
             }
@@ -79,20 +97,50 @@ impl App {
     /// Carries on with a run whose questions are all answered, to its end or its next pause.
     async fn carry_on(self: &Arc<Self>, run_id: &str) -> Result<(), ApiError> {
         let Some(waiting) = self.store.waiting_run(run_id).await? else { return Ok(()) };
-        if waiting.approvals.iter().any(|approval| matches!(approval.state, ApprovalState::Waiting)) {
+        if waiting.asked().next().is_some() {
             return Ok(());
         }
+        let cancellation = self.stopping.child_token();
+        let Some(going) = self.active.go_on(run_id, &waiting.run.owner, cancellation.clone()) else {
+            return Ok(());
+        };
+        let outcome = self.carry_on_as(&going, waiting, cancellation).await;
+        going.end();
+        match outcome {
+            Ok(true) => self.forget(run_id.to_owned(), going),
+            // Nothing was done, and the events are empty.
+            Ok(false) | Err(_) => self.active.end(run_id, &going),
+        }
+        outcome.map(|_| ())
+    }
+
+    /// True when the run went on.
+    async fn carry_on_as(
+        self: &Arc<Self>,
+        going: &Arc<Going>,
+        waiting: WaitingRun,
+        cancellation: CancellationToken,
+    ) -> Result<bool, ApiError> {
+        let (sender, receiver) = mpsc::channel(EVENTS_WAITING);
+        // The feed takes the events over; nobody has to watch.
+        drop(going.events(receiver));
         let owner = waiting.run.owner.clone();
+        let run_id = waiting.run.id.clone();
         let _place = self.places.take(&owner)?;
         let _turn = match &waiting.run.conversation_id {
             Some(id) => Some(self.turns.take(id).await?),
             None => None,
         };
-        let Some(saved) = self.read_saved(&waiting).await? else { return Ok(()) };
+        // The conversation may have gone on without the run meanwhile.
+        let Some(waiting) = self.store.waiting_run(&run_id).await? else { return Ok(false) };
+        let Some(saved) = self.read_saved(&waiting).await? else { return Ok(false) };
         let name = format!("{}/{}", waiting.run.provider_id, waiting.run.model);
         let model = match self.models.resolve(&name).await {
             Ok(model) => model,
-            Err(error) => return self.give_up(&saved, RunState::Failed, &error.message).await,
+            Err(error) => {
+                self.give_up(&saved, RunState::Failed, &error.message).await?;
+                return Ok(false);
+            }
         };
         let component = self.components.parse(&waiting.run.component);
         let component = component.unwrap_or_else(|_| toolcrib_runtime::caller::Component::api());
@@ -111,15 +159,9 @@ impl App {
         let services = self.services(circumstances);
         let answers = answers.collect();
         let resumed = ResumedRun { saved, model, offering, answers, limits: self.limits };
-        let cancellation = self.stopping.child_token();
-        let going = self.active.begin(run_id, &owner, cancellation.clone(), true);
-        let (sender, receiver) = mpsc::channel(EVENTS_WAITING);
-        // The feed takes the events over; nobody has to watch.
-        drop(going.events(receiver));
         tracing::info!(run = run_id, "a run goes on");
         resume(resumed, services, sender, cancellation).await;
-        self.forget(run_id.to_owned(), going);
-        Ok(())
+        Ok(true)
     }
 
     /// The tools of a run that goes on: of those that it had, the ones that the gates still let through.
@@ -166,6 +208,15 @@ impl App {
         self.store.end_run(saved.abandon(state, reason, now)).await.map_err(unwritten)
     }
 
+    /// What a waiting run has said and asks; `None` when it does not wait (any more).
+    pub(crate) async fn shown_waiting(&self, run_id: &str) -> Result<Option<Shown>, ApiError> {
+        let Some(waiting) = self.store.waiting_run(run_id).await? else { return Ok(None) };
+        let saved = SavedRun::read(&waiting.state).ok();
+        let text = saved.map(|saved| saved.visible_text().to_owned()).unwrap_or_default();
+        let asked = waiting.asked().map(|approval| approval.request.clone()).collect();
+        Ok(Some(Shown { text, asked }))
+    }
+
     /// Gives up the runs that wait in a conversation, because it goes on without them. The caller has the turn.
     pub(crate) async fn abandon_waiting(&self, conversation_id: &str) -> Result<(), ApiError> {
         for waiting in self.store.waiting_runs_of(conversation_id).await? {
@@ -183,11 +234,14 @@ impl App {
     pub(crate) async fn cancel_run(&self, owner: &Owner, run_id: &str) -> Result<bool, ApiError> {
         let run = self.store.run(owner, run_id).await?;
         run.ok_or_else(|| ApiError::not_found("run", run_id))?;
-        if let Some(going) = self.active.of(owner, run_id) {
+        let going = self.active.of(owner, run_id).filter(|going| going.goes_on());
+        if let Some(going) = &going {
             going.stop();
-            return Ok(true);
+            // Normally a moment; a run that came to wait in it is given up below.
+            let _ = tokio::time::timeout(STOP_WAIT, going.ended()).await;
         }
-        let Some(waiting) = self.store.waiting_run(run_id).await? else { return Ok(false) };
+        let stopped = going.is_some();
+        let Some(waiting) = self.store.waiting_run(run_id).await? else { return Ok(stopped) };
         if let Some(saved) = self.read_saved(&waiting).await? {
             self.give_up(&saved, RunState::Cancelled, "the run was cancelled").await?;
         }
@@ -198,7 +252,7 @@ impl App {
         self.store.expire_approvals(self.clock.now()).await?;
         for run_id in self.store.complete_runs().await? {
             if !self.runs.is_closed() {
-                self.carry_on_in_background(run_id);
+                self.carry_on_in_background(run_id, None);
             }
         }
         Ok(())

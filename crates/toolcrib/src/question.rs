@@ -15,13 +15,17 @@ pub(crate) fn can_ask() -> bool {
 /// Shows a call that waits: the tool, the arguments exactly as they will be sent, and why it is asked.
 pub(crate) fn show(request: &Value) {
     output::end_line();
-    let (icon, name) = (text_of(&request["icon"]), text_of(&request["name"]));
-    output::note(format!("{} {icon} {}", styled(WARN, "Waiting for approval:"), styled(STRONG, name)));
+    let name = styled(STRONG, text_of(&request["name"]));
+    output::note(format!("{} {} {name}", styled(WARN, "Waiting for approval:"), text_of(&request["icon"])));
+    details(request).iter().for_each(output::note);
+}
+
+/// The arguments of a call exactly as they will be sent, and why it is asked.
+pub(crate) fn details(request: &Value) -> Vec<String> {
     let arguments = serde_json::to_string_pretty(&request["arguments"]).unwrap_or_default();
-    for line in arguments.lines() {
-        output::note(format!("   {}", output::clean(line)));
-    }
-    output::note(styled(FAINT, format!("   {}", text_of(&request["reason"]))));
+    let mut lines: Vec<_> = arguments.lines().map(|line| format!("   {}", output::clean(line))).collect();
+    lines.push(styled(FAINT, format!("   {}", text_of(&request["reason"]))));
+    lines
 }
 
 /// The person's answer; `None` when the terminal is closed.

@@ -25,8 +25,8 @@ def model(logs):
         yield url
 
 
-def start(folder: pathlib.Path, environment: dict[str, str]) -> Program:
-    program = Program(folder, site_part.CONFIGURATION, environment)
+def start(folder: pathlib.Path, environment: dict[str, str], more: str = "") -> Program:
+    program = Program(folder, site_part.CONFIGURATION + more, environment)
     program.start()
     return program
 
@@ -52,5 +52,14 @@ def own_program(tmp_path, site, model):
 def demo_program(tmp_path_factory, site):
     """A server with nothing configured but the page host: the demo model answers."""
     program = start(tmp_path_factory.mktemp("demo"), {})
+    yield program
+    program.stop()
+
+
+@pytest.fixture(scope="session")
+def asking_program(tmp_path_factory, site):
+    """A server with the demo model, on which every calculation waits for a person."""
+    rule = '\n[[policy.approval]]\ntools = "calculate"\nanswer = "ask"\n'
+    program = start(tmp_path_factory.mktemp("asking"), {}, rule)
     yield program
     program.stop()

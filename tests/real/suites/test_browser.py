@@ -104,6 +104,69 @@ def test_stop_cancels_the_run(page, demo_program, site):
     demo_program.wait_for_state(latest["id"], "cancelled", 1.0)
 
 
+def picture(page, name):
+    page.screenshot(path=pathlib.Path(os.environ["TOOLCRIB_ARTIFACTS"], f"{name}.png"), full_page=True)
+
+
+def test_a_call_that_waits_is_shown_exactly_and_runs_when_it_is_allowed(page, asking_program):
+    page.goto(asking_program.address)
+    answer = ask(page, "What is 12.5% of 80?")
+    approval = answer.locator(".approval")
+    expect(approval.locator("pre")).to_have_text('{\n  "expression": "12.5% of 80"\n}', timeout=ANSWER_MILLISECONDS)
+    expect(answer.locator("details.call")).to_have_attribute("data-status", "PENDING")
+    expect(page.locator("#send")).to_be_visible()
+    picture(page, "approval")
+
+    page.reload()
+    answer = page.locator("#messages article.assistant").last
+    approval = answer.locator(".approval")
+    approval.get_by_role("button", name="Edit").press("Enter")
+    field = approval.get_by_label("Arguments as JSON")
+    expect(field).to_be_focused()
+    field.fill("{")
+    approval.get_by_role("button", name="Run with these arguments").click()
+    expect(approval.get_by_role("alert")).to_contain_text("not JSON")
+    picture(page, "approval-edit")
+    field.press("Escape")
+    expect(approval.get_by_role("button", name="Edit")).to_be_focused()
+
+    approval.get_by_role("button", name="Allow once").click()
+    expect(answer.locator("details.call")).to_have_attribute("data-status", "SUCCESS", timeout=ANSWER_MILLISECONDS)
+    expect(answer.locator(".text").first).to_contain_text("= 10", timeout=ANSWER_MILLISECONDS)
+    expect(answer.locator(".approval button")).to_have_count(0)
+    expect(page.locator("#messages article.assistant")).to_have_count(1)
+    expect(page.locator("#stop")).to_be_hidden()
+
+
+def test_a_call_that_is_denied_does_not_run_and_the_model_reads_why(page, asking_program):
+    page.emulate_media(color_scheme="dark")
+    page.goto(asking_program.address)
+    answer = ask(page, "What is 12.5% of 80?")
+    answer.get_by_role("button", name="Deny").click(timeout=ANSWER_MILLISECONDS)
+    note = answer.get_by_label("What should the model know about it?")
+    expect(note).to_be_focused()
+    note.fill("No sums today.")
+    picture(page, "approval-deny-dark")
+    note.press("Enter")
+    expect(answer.locator("details.call")).to_have_attribute("data-status", "BLOCKED", timeout=ANSWER_MILLISECONDS)
+    expect(answer.locator(".text").first).to_contain_text("No sums today.", timeout=ANSWER_MILLISECONDS)
+
+
+def test_a_new_message_gives_up_what_waits_and_a_conversation_is_asked_once(page, asking_program):
+    page.goto(asking_program.address)
+    first = ask(page, "What is 12.5% of 80?")
+    expect(first.locator(".approval")).to_be_visible(timeout=ANSWER_MILLISECONDS)
+    second = ask(page, "What is 12.5% of 40?")
+    second.get_by_role("button", name="Allow for this conversation").click(timeout=ANSWER_MILLISECONDS)
+    expect(second.locator(".text").first).to_contain_text("= 5", timeout=ANSWER_MILLISECONDS)
+    expect(page.locator(".approval button")).to_have_count(0)
+    expect(page.locator("details.call").first).to_have_attribute("data-status", "CANCELLED")
+    expect(page.locator("#stop")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
+    third = ask(page, "What is 12.5% of 160?")
+    expect(third.locator("details.call")).to_have_attribute("data-status", "SUCCESS", timeout=ANSWER_MILLISECONDS)
+    picture(page, "approval-conversation")
+
+
 def test_the_page_is_usable_on_a_phone_and_in_the_dark(chromium, demo_program):
     context = chromium.new_context(
         viewport={"width": 375, "height": 700}, color_scheme="dark", locale="de-DE", is_mobile=True

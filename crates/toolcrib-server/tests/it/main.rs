@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a broken harness fails the test at once")]
 
+mod approvals;
 mod assistants;
 mod calls;
 mod chat;

@@ -70,3 +70,10 @@ pub struct WaitingRun {
     /// Its approvals in call order, answered ones included.
     pub approvals: Vec<ApprovalRecord>,
 }
+
+impl WaitingRun {
+    /// The approvals that nobody has answered yet, in call order.
+    pub fn asked(&self) -> impl Iterator<Item = &ApprovalRecord> {
+        self.approvals.iter().filter(|approval| approval.state == ApprovalState::Waiting)
+    }
+}

@@ -11,7 +11,7 @@ use super::ask::answer::Answer;
 use super::encoded;
 use crate::follow::{self, follow};
 use crate::interrupt::with_connection;
-use crate::output::{self, FAINT, STRONG, styled, text_of};
+use crate::output::{self, FAINT, STRONG, column, styled, text_of};
 use crate::place::Place;
 use crate::question;
 
@@ -92,13 +92,10 @@ async fn list(connection: &Connection, all: bool, json: bool) -> anyhow::Result<
         output::note("No call waits for approval.");
     }
     for approval in approvals {
-        let state = match text_of(&approval["answer"]) {
-            none if none.is_empty() => text_of(&approval["state"]).into_owned(),
-            given => given.into_owned(),
-        };
         output::line(format!(
-            "{}  {state}  {} {} {}",
+            "{}  {}  {} {} {}",
             styled(STRONG, text_of(&approval["id"])),
+            column(anstyle::Style::new(), &state(approval), 18),
             text_of(&approval["icon"]),
             text_of(&approval["name"]),
             styled(FAINT, output::compact(&approval["arguments"])),
@@ -107,14 +104,26 @@ async fn list(connection: &Connection, all: bool, json: bool) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
+/// The answer, or that there is none.
+fn state(approval: &Value) -> std::borrow::Cow<'_, str> {
+    match text_of(&approval["answer"]) {
+        none if none.is_empty() => text_of(&approval["state"]),
+        given => given,
+    }
+}
+
 async fn show(connection: &Connection, id: &str, json: bool) -> anyhow::Result<ExitCode> {
     let approval = connection.json(Method::GET, &format!("/api/v1/approvals/{}", encoded(id)), None).await?;
     if json {
         output::json(&approval);
     } else {
-        question::show(&approval);
-        let (state, expires) = (text_of(&approval["state"]), text_of(&approval["expires_at"]));
-        output::note(styled(FAINT, format!("   {state}; counts as denied from {expires} on")));
+        let name = styled(STRONG, text_of(&approval["name"]));
+        output::line(format!("{} {name}  {}", text_of(&approval["icon"]), styled(FAINT, state(&approval))));
+        question::details(&approval).iter().for_each(output::line);
+        if approval["state"] == "waiting" {
+            let expires = text_of(&approval["expires_at"]);
+            output::line(styled(FAINT, format!("   counts as denied from {expires} on")));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -101,6 +101,7 @@ impl Ask {
         }
         while let Some((run_id, waiting)) = answer.take_waiting() {
             if !self.answer_approvals(connection, &waiting, quiet).await? {
+                answer.end_waiting(&waiting);
                 return Ok(ExitCode::from(WAITING));
             }
             follow(connection, &run_id, |event| answer.take_event(event)).await?;

@@ -64,6 +64,12 @@ impl Call {
                     body["approved"] = Value::Bool(true);
                     connection.json(Method::POST, &path, Some(&body)).await?
                 }
+                Err(ClientError::Refused { status, code, message, .. })
+                    if code == "requires_approval" && !self.yes =>
+                {
+                    let hint = Some("Look at the arguments, and repeat the command with --yes.".to_owned());
+                    return Err(ClientError::Refused { status, code, message, hint }.into());
+                }
                 answered => answered?,
             };
             if json || self.trace {

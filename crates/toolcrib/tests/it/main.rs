@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail like tests")]
 
 mod answers;
+mod approvals;
 mod assistants;
 mod harness;
 mod help;

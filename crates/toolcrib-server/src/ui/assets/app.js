@@ -28,6 +28,24 @@ const TEXTS = {
     tokens: (count) => `${count} tokens`,
     incomplete: (reason) => `This answer is incomplete: ${withoutPeriod(reason)}.`,
     stopped: "Stopped. What was there so far is kept.",
+    approval: {
+      title: (name) => `${name} waits for your approval`,
+      allow_once: "Allow once",
+      allow_conversation: "Allow for this conversation",
+      deny: "Deny",
+      edit: "Edit…",
+      denyMore: "Deny…",
+      note: "What should the model know about it? (optional)",
+      arguments: "Arguments as JSON",
+      run: "Run with these arguments",
+      back: "Back",
+      notAnObject: "The arguments are a JSON object, such as {\"name\": \"value\"}.",
+      notJson: (reason) => `This is not JSON: ${reason}`,
+      expires: (time) => `Counts as denied if nobody answers before ${time}.`,
+      given: { allow_once: "You allowed this call once.", allow_conversation: "You allowed this tool for this conversation.", deny: "You denied this call.", edit: "You allowed this call with other arguments." },
+      more: "The answer goes on when the other calls have an answer, too.",
+      givenUp: "This answer was given up, because the conversation went on without it.",
+    },
     empty: "The model gave no text.",
     state: {
       incomplete: "This answer is incomplete: a limit was reached.",
@@ -62,6 +80,7 @@ const text = TEXTS[language] ?? TEXTS.en;
 const CUT_AT_CHARACTERS = 2000;
 const BRIEF_CHARACTERS = 120;
 const STILL_RUNNING_POLL_MS = 2000;
+const GOES_ON_POLL_MS = 150;
 const ANNOUNCEMENT_KEPT_MS = 20_000;
 const NEAR_END_PIXELS = 120;
 
@@ -316,6 +335,124 @@ class CallView {
   }
 }
 
+/** A call that waits for the user: its arguments exactly as they will be sent, and what can be answered. */
+class ApprovalView {
+  constructor(request, answered) {
+    this.request = request;
+    this.answered = answered;
+    const { id, name, icon, arguments: given, reason, conversation_id, expires_at } = request;
+    const words = text.approval;
+    const picture = icon && !/^[\w-]+$/.test(icon) ? icon : "🔧";
+    const title = make("h3", { id: `title-${id}` }, make("span", { className: "token", attributes: { "aria-hidden": "true" } }, picture), make("span", { dir: "auto" }, words.title(name)));
+    this.given = make("pre", { tabIndex: 0, attributes: { role: "group", "aria-label": text.arguments } }, pretty(given));
+    this.problem = make("p", { className: "problem", hidden: true, dir: "auto", attributes: { role: "alert" } });
+    const button = (label, className, act) => {
+      const element = make("button", { type: "button", className }, label);
+      element.addEventListener("click", act);
+      return element;
+    };
+    this.denyButton = button(words.denyMore, "quiet deny", () => this.open(this.denial, this.note));
+    this.editButton = button(words.edit, "quiet edit", () => this.open(this.editing, this.edited));
+    this.choices = make("div", { className: "choices" }, button(words.allow_once, "primary", () => this.send({ answer: "allow_once" })));
+    if (conversation_id) this.choices.append(button(words.allow_conversation, "quiet", () => this.send({ answer: "allow_conversation" })));
+    this.choices.append(this.denyButton, this.editButton);
+    this.note = make("input", { type: "text", id: `note-${id}`, maxLength: 2000, autocomplete: "off" });
+    this.denial = make(
+      "div",
+      { className: "panel", hidden: true },
+      make("label", { htmlFor: this.note.id }, words.note),
+      this.note,
+      make("div", { className: "choices" }, button(words.deny, "primary", () => this.deny()), button(words.back, "quiet", () => this.close())),
+    );
+    this.edited = make("textarea", { id: `edit-${id}`, rows: 5, spellcheck: false, value: pretty(given) });
+    this.editing = make(
+      "div",
+      { className: "panel", hidden: true },
+      make("label", { htmlFor: this.edited.id }, words.arguments),
+      this.edited,
+      make("div", { className: "choices" }, button(words.run, "primary", () => this.edit()), button(words.back, "quiet", () => this.close())),
+    );
+    const expires = make("p", { className: "meta" }, words.expires(new Date(expires_at).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" })));
+    this.element = make("section", { className: "approval", data: { approval: id }, attributes: { "aria-labelledby": title.id } }, title, make("p", { className: "why", dir: "auto" }, reason), this.given, this.choices, this.denial, this.editing, this.problem, expires);
+    this.element.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      if (event.key === "Escape") this.close();
+      if (event.key === "Enter" && event.target === this.note) this.deny();
+    });
+  }
+
+  open(panel, field) {
+    this.choices.hidden = true;
+    panel.hidden = false;
+    this.opener = panel === this.denial ? this.denyButton : this.editButton;
+    this.given.hidden = panel === this.editing;
+    field.focus();
+  }
+
+  close() {
+    if (!this.choices.hidden) return;
+    this.choices.hidden = false;
+    this.given.hidden = false;
+    this.denial.hidden = true;
+    this.editing.hidden = true;
+    this.fail("");
+    this.opener.focus();
+  }
+
+  fail(problem) {
+    this.problem.textContent = problem;
+    this.problem.hidden = problem === "";
+  }
+
+  deny() {
+    const note = this.note.value.trim();
+    return this.send(note === "" ? { answer: "deny" } : { answer: "deny", note });
+  }
+
+  edit() {
+    let given;
+    try {
+      given = JSON.parse(this.edited.value);
+    } catch (cause) {
+      this.fail(text.approval.notJson(cause.message));
+      this.edited.focus();
+      return null;
+    }
+    if (given === null || typeof given !== "object" || Array.isArray(given)) {
+      this.fail(text.approval.notAnObject);
+      this.edited.focus();
+      return null;
+    }
+    return this.send({ answer: "edit", arguments: given });
+  }
+
+  async send(answer) {
+    this.fail("");
+    const controls = this.element.querySelectorAll("button, input, textarea");
+    for (const control of controls) control.disabled = true;
+    try {
+      const taken = await json(this.request.endpoint, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(answer) });
+      this.end(text.approval.given[answer.answer] + (taken.run_goes_on ? "" : ` ${text.approval.more}`));
+      this.answered(taken);
+    } catch (cause) {
+      if (cause.code === "already_answered") {
+        this.end(explain(cause));
+        reopen();
+        return;
+      }
+      if (!(cause instanceof Failure)) console.error(cause);
+      for (const control of controls) control.disabled = false;
+      this.fail(explain(cause));
+    }
+  }
+
+  /** Nothing can be answered any more. */
+  end(note) {
+    this.element.replaceChildren(make("p", { className: "note" }, note));
+    announce(note);
+  }
+}
+
 /** One answer: what streams in, or what was stored. */
 class AnswerView {
   constructor() {
@@ -333,6 +470,10 @@ class AnswerView {
     this.running = true;
     this.element.dataset.state = "running";
     this.waiting.hidden = false;
+    if (!this.tail.isConnected) {
+      this.tail = document.createTextNode("");
+      this.text.append(this.tail);
+    }
     this.timer = setInterval(() => this.calls.forEach((call) => call.tick(performance.now())), 100);
   }
 
@@ -397,6 +538,7 @@ class AnswerView {
   }
 
   tally() {
+    if (this.group === undefined) return;
     const counts = new Map();
     for (const { status } of this.calls) counts.set(status, (counts.get(status) ?? 0) + 1);
     this.count.textContent = text.calls(this.calls.length);
@@ -411,10 +553,30 @@ class AnswerView {
     this.waiting.hidden = true;
     this.endText();
     if (this.calls.length) {
-      this.calls.forEach((call) => call.cancel());
+      if (state !== "waiting") this.calls.forEach((call) => call.cancel());
       this.tally();
       this.fold(true);
     }
+  }
+
+  /** Asks for what the run waits for; `goOn` is called when everything is answered. */
+  askFor(requests, goOn) {
+    this.approvals?.remove();
+    const answered = (taken) => {
+      if (taken.run_goes_on) goOn();
+    };
+    for (const request of requests) this.calls.findLast((call) => call.callId === request.call_id && call.order === request.order)?.setStatus("PENDING");
+    this.tally();
+    this.approvals = make("div", { className: "approvals" }, ...requests.map((request) => new ApprovalView(request, answered).element));
+    this.element.append(this.approvals);
+    for (const request of requests) announce(text.approval.title(request.name));
+  }
+
+  /** The conversation goes on without what the run waits for. */
+  giveUp() {
+    this.approvals?.remove();
+    this.settle("cancelled");
+    this.showNote(text.approval.givenUp);
   }
 
   showSources(sources) {
@@ -496,7 +658,7 @@ async function json(path, options) {
   }
 }
 
-/** Calls `handle` with each chunk of the stream; fails when the stream ends without its end mark. */
+/** Calls `handle` with each chunk of the stream, until it returns true; fails when the stream ends before its end. */
 async function readChunks(response, handle) {
   let done = false;
   const feed = eventParser((data) => {
@@ -512,7 +674,7 @@ async function readChunks(response, handle) {
       throw new Failure({ message: text.unreadable });
     }
     if (chunk.error) throw new Failure(chunk.error);
-    handle(chunk);
+    if (handle(chunk) === true) done = true;
   });
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -534,7 +696,7 @@ async function readChunks(response, handle) {
 
 // The conversation.
 
-const session = { conversation: null, run: null, opening: null, models: null, pinned: true };
+const session = { conversation: null, run: null, waiting: null, opening: null, models: null, pinned: true };
 
 function setRunning(run) {
   session.run = run;
@@ -562,6 +724,8 @@ async function ask(question) {
   if (session.run !== null) return;
   const run = new AbortController();
   setRunning(run);
+  session.waiting?.giveUp();
+  session.waiting = null;
   // Only the last question can be tried again.
   for (const button of page.messages.querySelectorAll(".error button")) button.remove();
   const answer = new AnswerView();
@@ -571,10 +735,8 @@ async function ask(question) {
   session.pinned = true;
   scrollToEnd();
 
-  const end = { incomplete: null, sources: [], usage: null };
-  let state = "completed";
-  let failure = null;
-  try {
+  const end = { incomplete: null, sources: [], usage: null, paused: null };
+  await work(run, answer, end, question, async () => {
     await session.models;
     const response = await request("/v1/chat/completions", {
       method: "POST",
@@ -591,7 +753,45 @@ async function ask(question) {
     await readChunks(response, (chunk) => {
       if (run === session.run) handleChunk(chunk, answer, end, question);
     });
+  });
+}
+
+/** Goes on with an answer whose run goes on by itself. */
+async function follow(answer, runId, question) {
+  if (session.run !== null) return;
+  const run = new AbortController();
+  run.id = runId;
+  setRunning(run);
+  session.waiting = null;
+  answer.start();
+  session.pinned = true;
+  const end = { incomplete: null, sources: [], usage: null, paused: null };
+  await work(run, answer, end, question, async () => {
+    for (let ended = false; !ended; ) {
+      const response = await request(`/api/v1/runs/${encodeURIComponent(runId)}/events`, { signal: run.signal });
+      let begins = false;
+      await readChunks(response, (event) => {
+        begins = event.type === "waiting" || event.type === "running";
+        ended = ["finished", "failed", "paused"].includes(event.type);
+        if (event.type === "failed") throw new Failure({ message: event.reason, ...event.error });
+        if (event.type === "text") answer.addText(event.text);
+        else if (run === session.run) handleEvent(event, answer, end, question);
+        return begins || ended;
+      });
+      if (!ended) await new Promise((resolve) => setTimeout(resolve, GOES_ON_POLL_MS));
+      run.signal.throwIfAborted();
+    }
+  });
+}
+
+/** Does the work of an answer and shows how it ended. */
+async function work(run, answer, end, question, todo) {
+  let state = "completed";
+  let failure = null;
+  try {
+    await todo();
     if (end.incomplete) state = "incomplete";
+    if (end.paused) state = "waiting";
   } catch (cause) {
     state = cause.name === "AbortError" ? "cancelled" : "failed";
     failure = cause;
@@ -600,20 +800,31 @@ async function ask(question) {
   // The page may show another conversation by now.
   if (run !== session.run) return;
   setRunning(null);
-  finish(answer, end, state, failure, question);
+  if (state === "waiting") wait(answer, end.paused, question);
+  else finish(answer, end, state, failure, question);
   if (session.pinned) scrollToEnd();
 }
 
+/** Asks the user about the calls that wait; the answer goes on when the last is answered. */
+function wait(answer, requests, question) {
+  session.waiting = answer;
+  answer.askFor(requests, () => follow(answer, requests[0].run_id, question));
+}
+
 function handleChunk(chunk, answer, end, question) {
-  const event = chunk.toolcrib;
+  handleEvent(chunk.toolcrib, answer, end, question);
+  const delta = chunk.choices?.[0]?.delta?.content;
+  if (delta) answer.addText(delta);
+  if (chunk.usage) end.usage = chunk.usage;
+}
+
+function handleEvent(event, answer, end, question) {
   if (event?.type === "run_started") conversationStarted(event.conversation_id, question);
   else if (event?.type === "call_started") answer.callStarted(event);
   else if (event?.type === "call_progress") answer.callProgress(event);
   else if (event?.type === "call_ended") answer.callEnded(event);
+  else if (event?.type === "paused") end.paused = event.requires_approval ?? [];
   else if (event?.type === "finished") Object.assign(end, { incomplete: event.incomplete, sources: event.sources ?? [] });
-  const delta = chunk.choices?.[0]?.delta?.content;
-  if (delta) answer.addText(delta);
-  if (chunk.usage) end.usage = chunk.usage;
 }
 
 function finish(answer, { incomplete, sources, usage }, state, failure, question) {
@@ -662,6 +873,7 @@ function clear() {
   session.opening?.abort();
   session.opening = null;
   session.conversation = null;
+  session.waiting = null;
   page.messages.replaceChildren();
   setTitle("");
 }
@@ -698,13 +910,15 @@ async function openFromAddress() {
   } catch (cause) {
     if (opening.signal.aborted) return;
     if (!(cause instanceof Failure)) console.error(cause);
-    const again = () => {
-      session.conversation = null;
-      openFromAddress();
-    };
-    page.messages.replaceChildren(errorBox({ message: text.open, hint: explain(cause), code: cause.code }, again));
+    page.messages.replaceChildren(errorBox({ message: text.open, hint: explain(cause), code: cause.code }, reopen));
   }
   if (session.opening === opening) session.opening = null;
+}
+
+/** Shows the conversation as it is stored now. */
+function reopen() {
+  session.conversation = null;
+  openFromAddress();
 }
 
 function showConversation({ title, messages }) {
@@ -723,16 +937,22 @@ function showConversation({ title, messages }) {
   scrollToEnd();
 }
 
-function showStored({ content, calls, sources, state, reason }, question, isLast) {
+function showStored({ run_id, content, calls, sources, state, reason, requires_approval }, question, isLast) {
   const answer = new AnswerView();
-  for (const trace of calls ?? []) answer.callEnded(trace.status === "PENDING" && state !== "running" ? { ...trace, status: "CANCELLED" } : trace);
+  const open = state === "running" || state === "waiting";
+  for (const trace of calls ?? []) answer.callEnded(trace.status === "PENDING" && !open ? { ...trace, status: "CANCELLED" } : trace);
   answer.addText(content ?? "");
   answer.endText();
   answer.element.dataset.state = state === "running" ? "pending" : (state ?? "completed");
   if (state === "failed") {
     answer.element.append(errorBox({ message: text.state.failed, hint: reason }, isLast && question ? () => retry(answer, question) : null));
   } else if (state === "incomplete" && reason) answer.showNote(text.incomplete(reason));
-  else if (text.state[state]) answer.showNote(text.state[state]);
+  else if (state === "waiting") {
+    showMessage(answer.element);
+    if (requires_approval?.length) wait(answer, requires_approval, question);
+    else follow(answer, run_id, question);
+    return;
+  } else if (text.state[state]) answer.showNote(text.state[state]);
   else if (!content) answer.showNote(text.empty);
   answer.showSources(sources ?? []);
   showMessage(answer.element);
@@ -794,6 +1014,8 @@ page.prompt.addEventListener("keydown", (event) => {
   submitPrompt();
 });
 page.stop.addEventListener("click", () => {
+  // A run that goes on by itself does not notice that nobody listens.
+  if (session.run?.id) request(`/api/v1/runs/${encodeURIComponent(session.run.id)}/cancel`, { method: "POST" }).catch(console.error);
   session.run?.abort();
   focusPrompt();
 });

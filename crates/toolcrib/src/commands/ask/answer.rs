@@ -66,15 +66,23 @@ impl Answer {
 
     /// Shows the end, and says with which code the program ends.
     pub(crate) fn end(&mut self) -> ExitCode {
-        if let Some(waiting) = &self.waiting {
-            for request in waiting {
-                question::show(request);
-            }
+        if let Some(waiting) = self.waiting.take() {
+            waiting.iter().for_each(question::show);
             output::note("The run waits again; `toolcrib approvals` lists what for.");
+            self.end_waiting(&waiting);
             return ExitCode::from(super::WAITING);
         }
         self.finish();
         ExitCode::SUCCESS
+    }
+
+    /// Prints what there is of an answer that waits, where data is wanted.
+    pub(super) fn end_waiting(&self, waiting: &[Value]) {
+        if self.quiet {
+            let mut data = self.to_json();
+            data["requires_approval"] = json!(waiting);
+            output::json(&data);
+        }
     }
 
     fn take_text(&mut self, text: &str) {

@@ -67,10 +67,16 @@ async fn messages(
         let answers =
             of_run.iter().filter(|message| matches!(message, Message::Assistant(_))).map(Message::text);
         let run = app.store.run(owner, &run_id).await?;
+        let waiting = app.shown_waiting(&run_id).await?;
+        let (content, asked) = match waiting {
+            Some(waiting) => (waiting.text, waiting.asked),
+            None => (answers.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n"), Vec::new()),
+        };
         messages.push(json!({
             "role": "assistant",
             "run_id": run_id,
-            "content": answers.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n"),
+            "content": content,
+            "requires_approval": asked.iter().map(shapes::approval_request).collect::<Vec<_>>(),
             "calls": calls.remove(&run_id).unwrap_or_default(),
             "sources": run.iter().flat_map(|run| &run.sources).map(shapes::source).collect::<Vec<_>>(),
             "state": run.as_ref().map(|run| run.state.name()),

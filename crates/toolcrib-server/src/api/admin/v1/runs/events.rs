@@ -1,7 +1,8 @@
 //! `GET /api/v1/runs/{id}/events`: the events of a run as they come, from any place on.
 //!
 //! Server-sent events, each with its number as `id`; `?after=N` or the header `Last-Event-ID` picks up behind the one
-//! with that number. Of a run whose events are not kept any more the stored record is told, as events of its own.
+//! with that number. Of a run whose events are not kept (any more) the stored record is told, as events of its own;
+//! its end is told in any case. A run that goes on after it waited begins to count anew.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use futures_util::stream::{self, Stream};
 use http::{HeaderMap, HeaderValue, Uri, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib_runtime::journal::RunState;
+use toolcrib_runtime::journal::{RunState, TraceStatus};
 use toolcrib_runtime::message::Message;
 use toolcrib_storage::record::{Owner, RunRecord};
 use toolcrib_storage::store::{ConversationStore, RunStore};
@@ -50,8 +51,9 @@ pub(in crate::api::admin::v1) async fn follow(
     let run = app.store.run(&principal.owner, &id).await?;
     let run = run.ok_or_else(|| ApiError::not_found("run", &id))?;
     let told = stored(&app, &principal.owner, &run).await?;
+    let skipped = after.min(told.len().saturating_sub(1));
     let events = told.into_iter().enumerate().map(|(index, event)| Ok(encode(index + 1, &event)));
-    Ok(respond(stream::iter(events.skip(after).collect::<Vec<_>>())))
+    Ok(respond(stream::iter(events.skip(skipped).collect::<Vec<_>>())))
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<usize, ApiError> {
@@ -88,14 +90,25 @@ fn respond(events: impl Stream<Item = Result<Bytes, std::convert::Infallible>> +
 
 /// What the store knows of a run, told as events.
 async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>, ApiError> {
+    let waiting = app.shown_waiting(&run.id).await?;
+    let asks = waiting.as_ref().is_some_and(|waiting| !waiting.asked.is_empty());
+    if matches!(run.state, RunState::Running | RunState::Waiting) && !asks {
+        // About to go on, or going on with its one client: whoever comes again must not be told things twice.
+        return Ok(vec![json!({"type": run.state.name(), "state": run.state.name()})]);
+    }
     let mut events =
         vec![json!({"type": "run_started", "run_id": run.id, "conversation_id": run.conversation_id})];
-    for trace in app.store.run_traces(owner, &run.id).await?.unwrap_or_default() {
+    let traces = app.store.run_traces(owner, &run.id).await?.unwrap_or_default();
+    for trace in traces.into_iter().filter(|trace| trace.status != TraceStatus::Pending) {
         let mut object = shapes::trace(&trace);
         object.insert("type".to_owned(), json!("call_ended"));
         events.push(Value::Object(object));
     }
-    if let Some(conversation_id) = &run.conversation_id {
+    if let Some(waiting) = &waiting {
+        if !waiting.text.is_empty() {
+            events.push(json!({"type": "text", "text": waiting.text}));
+        }
+    } else if let Some(conversation_id) = &run.conversation_id {
         let messages = app.store.messages(owner, conversation_id).await?.unwrap_or_default();
         let said = messages.iter().filter(|stored| stored.run_id == run.id).filter_map(|stored| {
             matches!(stored.message, Message::Assistant(_)).then(|| stored.message.text())
@@ -105,11 +118,18 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
             events.push(json!({"type": "text", "text": text}));
         }
     }
+    if let Some(waiting) = waiting {
+        events.push(json!({
+            "type": "paused",
+            "requires_approval": waiting.asked.iter().map(shapes::approval_request).collect::<Vec<_>>(),
+            "sources": run.sources.iter().map(shapes::source).collect::<Vec<_>>(),
+            "rounds": run.rounds,
+        }));
+        return Ok(events);
+    }
     let kind = match run.state {
         RunState::Completed | RunState::Incomplete => "finished",
-        RunState::Failed | RunState::Cancelled | RunState::Interrupted => "failed",
-        // Waiting, or going on in a process whose events are not here.
-        RunState::Running | RunState::Waiting => run.state.name(),
+        _ => "failed",
     };
     events.push(json!({
         "type": kind,
