@@ -1,5 +1,7 @@
 //! Lists that can be had as one JSON object or as JSON Lines (one object a line, <https://jsonlines.org>).
 
+use std::fmt::Write as _;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Uri, header};
@@ -51,7 +53,10 @@ impl Form {
                 Json(Value::Object(Map::from_iter([(name.to_owned(), Value::Array(items))]))).into_response()
             }
             Self::Lines => {
-                let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+                let mut text = String::new();
+                for item in &items {
+                    let _ = writeln!(text, "{item}");
+                }
                 ([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response()
             }
         }
