@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the program's output")]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,15 +14,20 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::journal::{Journal, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::journal::{Journal, RoundEnd, RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::labels::fingerprint::Fingerprint;
 use toolcrib_runtime::message::{Message, Usage};
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_storage::record::{KeyHash, NewConversation, NewKey, Owner, RunFilter};
 use toolcrib_storage::sqlite::{Durability, OpenOptions, SqliteStore};
-use toolcrib_storage::store::{ConversationStore, KeyStore, Page, RunStore, Store};
+use toolcrib_storage::store::{ConversationStore, KeyStore, LabelStore, Page, RunStore, Store};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
 const CALLS: u32 = 200;
+/// Fingerprints of a long result.
+const PROTECTED: i64 = 5_000;
 /// Runs of each of those that write at once.
 const RUNS: u32 = 50;
 const MANY_RUNS: u32 = 20_000;
@@ -37,6 +43,8 @@ async fn main() -> Outcome {
         println!("writes that survive a {name}");
         let store = open(&folder.join(name.replace(' ', "-")), durability).await?;
         calls(&store).await?;
+        rounds(&store).await?;
+        protected(&store).await?;
         for at_once in [1, 16, 64] {
             runs(&store, at_once).await?;
         }
@@ -71,6 +79,57 @@ async fn calls(store: &SqliteStore) -> Outcome {
     Ok(())
 }
 
+/// One round after the other, each with an answer and a result, in a conversation that grows.
+async fn rounds(store: &SqliteStore) -> Outcome {
+    let run_id = "rounds";
+    create(store, run_id).await?;
+    store.begin_run(start(run_id, Some(run_id), 0)).await?;
+    let mut times = Vec::new();
+    for rounds in 1..=CALLS {
+        let labels = Labels { untrusted: true, ..Labels::requiring(Confidence::Low) };
+        let messages = vec![Message::user("a thought ".repeat(10)), Message::user("a result ".repeat(50))];
+        let usage = Usage { input_tokens: 100, output_tokens: 200, ..Usage::default() };
+        let round = RoundEnd { run_id: run_id.to_owned(), messages, labels, usage, rounds, at: at(1) };
+        let begun = Instant::now();
+        store.record_round(round).await?;
+        times.push(begun.elapsed());
+    }
+    show("end of a round", times);
+    Ok(())
+}
+
+/// Runs that end with much protected text, and requests in which it is looked for.
+async fn protected(store: &SqliteStore) -> Outcome {
+    let fingerprints = |seed: i64| -> BTreeSet<Fingerprint> {
+        (0..PROTECTED).map(|number| (seed * PROTECTED + number).wrapping_mul(0x1234_5678_9abc_def1)).collect()
+    };
+    let workspace = Owner::first().workspace_id;
+    let (mut unknown, mut ends, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    let asked = fingerprints(-1);
+    for _ in 0..20 {
+        let begun = Instant::now();
+        store.recognize(&workspace, &asked).await?;
+        unknown.push(begun.elapsed());
+    }
+    for seed in 0..20 {
+        let run_id = format!("protected-{seed}");
+        store.begin_run(start(&run_id, None, 0)).await?;
+        let labels = Labels::requiring(Confidence::High);
+        let end = RunEnd { labels, protected: fingerprints(seed), ..end(&run_id) };
+        let begun = Instant::now();
+        store.end_run(end).await?;
+        ends.push(begun.elapsed());
+        let asked = fingerprints(seed);
+        let begun = Instant::now();
+        store.recognize(&workspace, &asked).await?;
+        known.push(begun.elapsed());
+    }
+    show(&format!("looking for {PROTECTED} fingerprints while nothing is protected"), unknown);
+    show(&format!("end of a run with {PROTECTED} fingerprints"), ends);
+    show(&format!("looking for {PROTECTED} fingerprints"), known);
+    Ok(())
+}
+
 /// Runs without calls, many at once: a beginning and an end each.
 async fn runs(store: &SqliteStore, at_once: u32) -> Outcome {
     let begun = Instant::now();
@@ -99,19 +158,25 @@ async fn runs(store: &SqliteStore, at_once: u32) -> Outcome {
     Ok(())
 }
 
+async fn create(store: &SqliteStore, id: &str) -> Outcome {
+    let owner = Owner::first();
+    let conversation = NewConversation {
+        id: id.to_owned(),
+        owner,
+        title: String::new(),
+        temporary: false,
+        outbound: OutboundRestriction::Unrestricted,
+        created_at: at(0),
+    };
+    store.create_conversation(conversation).await?;
+    Ok(())
+}
+
 /// Reads from a store that has much in it.
 async fn many(store: &SqliteStore) -> Outcome {
     let owner = Owner::first();
     let store = &Arc::new(store.clone());
-    let conversation = NewConversation {
-        id: "c".to_owned(),
-        owner: owner.clone(),
-        title: String::new(),
-        temporary: false,
-        outbound: toolcrib_runtime::policy::OutboundRestriction::Unrestricted,
-        created_at: at(0),
-    };
-    store.create_conversation(conversation).await?;
+    create(store, "c").await?;
     let tasks: Vec<_> = (0..64_u32)
         .map(|task| {
             let store = Arc::clone(store);
@@ -202,9 +267,9 @@ fn start(run_id: &str, conversation_id: Option<&str>, seconds: u32) -> RunStart 
         workspace_id: owner.workspace_id,
         user_id: owner.user_id,
         component: "api".to_owned(),
+        locale: "en".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
-        locale: "en".to_owned(),
         messages: vec![Message::user("a question of usual length, as people ask them")],
         started_at: at(i64::from(seconds)),
     }
@@ -219,8 +284,8 @@ fn end(run_id: &str) -> RunEnd {
         sources: Vec::new(),
         usage: Usage { input_tokens: 100, output_tokens: 200, ..Usage::default() },
         rounds: 1,
-        labels: toolcrib_runtime::labels::Labels::default(),
-        protected: std::collections::BTreeSet::new(),
+        labels: Labels::default(),
+        protected: BTreeSet::new(),
         ended_at: at(1),
     }
 }

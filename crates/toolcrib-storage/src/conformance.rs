@@ -10,12 +10,13 @@ use std::sync::Arc;
 use crate::store::Store;
 
 mod accounts;
+mod approvals;
 mod conversations;
 mod keys;
+mod labels;
 mod runs;
 mod sample;
 mod traces;
-mod waiting;
 
 /// How a case ends: an unexpected error of the store, or a failed assertion, which panics.
 pub type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
@@ -59,7 +60,7 @@ cases![
     runs::messages_come_back_as_they_were,
     runs::a_run_appears_with_the_users_messages_and_its_end_in_one_piece,
     runs::a_run_without_conversation_keeps_no_messages,
-    runs::the_confidence_of_a_conversation_only_rises,
+    runs::what_a_round_said_is_there_when_the_next_begins,
     runs::a_run_in_a_foreign_conversation_is_refused_whole,
     runs::a_run_ends_once,
     runs::runs_are_filtered_and_paged,
@@ -70,13 +71,21 @@ cases![
     traces::open_calls_of_a_stopped_run_are_cancelled,
     traces::nothing_is_admitted_after_the_end,
     traces::traces_of_a_conversation_stand_in_order,
-    waiting::the_messages_of_a_round_are_kept_when_it_ends,
-    waiting::labels_only_rise_and_rise_with_the_trace,
-    waiting::protected_text_is_recognized_in_its_workspace,
-    waiting::a_run_that_waits_keeps_what_it_needs,
-    waiting::only_the_first_answer_counts,
-    waiting::answers_that_come_too_late_find_that_it_has_expired,
-    waiting::a_waiting_run_is_carried_on_once,
-    waiting::a_waiting_run_can_be_given_up,
-    waiting::approvals_are_listed_filtered_and_paged,
+    approvals::a_pause_shows_the_run_its_calls_and_its_questions_together,
+    approvals::the_first_answer_counts,
+    approvals::every_answer_comes_back_as_it_was,
+    approvals::an_answer_that_is_late_finds_the_approval_expired,
+    approvals::what_expires_completes_runs,
+    approvals::a_run_goes_on_once,
+    approvals::a_run_may_wait_more_than_once,
+    approvals::the_end_of_a_run_closes_what_waits,
+    approvals::what_is_allowed_for_a_conversation_is_remembered_there,
+    approvals::approvals_are_filtered_and_paged,
+    approvals::what_belongs_to_another_is_not_found,
+    approvals::deleting_a_conversation_deletes_what_waits_in_it,
+    labels::the_demands_of_a_conversation_only_rise,
+    labels::a_result_demands_from_the_moment_it_is_there,
+    labels::people_tighten_their_own_conversations,
+    labels::protected_text_is_recognized_in_its_workspace,
+    labels::protected_text_is_recognized_after_its_conversation_is_gone,
 ];

@@ -9,7 +9,6 @@ pub mod conversation;
 pub mod key;
 pub mod run;
 
-pub(crate) mod labels;
 pub(crate) mod message;
 pub(crate) mod time;
 pub(crate) mod trace;

@@ -71,7 +71,7 @@ struct Inner {
     readers: SqlitePool,
     writer: writer::Writer,
     keys: key_memory::KeyMemory,
-    protecting: labels::Protecting,
+    protected: Arc<labels::ProtectedMemory>,
     recovered: Recovered,
     folder: PathBuf,
 }

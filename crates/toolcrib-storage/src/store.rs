@@ -104,7 +104,8 @@ pub trait ConversationStore: Send + Sync {
     /// Gives a conversation another title; `false` when there is no such conversation.
     async fn rename_conversation(&self, owner: &Owner, id: &str, title: &str) -> Result<bool, StoreError>;
 
-    /// Deletes a conversation with its messages, runs and traces; `false` when there is no such conversation.
+    /// Deletes a conversation with its messages, runs, traces and approvals; `false` when there is no such
+    /// conversation. By what protected text is recognized stays: the text may be anywhere by now.
     async fn delete_conversation(&self, owner: &Owner, id: &str) -> Result<bool, StoreError>;
 }
 
@@ -133,13 +134,13 @@ pub trait RunStore: Send + Sync {
     ) -> Result<Option<Vec<CallRecord>>, StoreError>;
 }
 
-/// Calls that wait for people, and the runs that wait for them. They are written through [`Journal`].
+/// Calls that wait for people. They are asked through [`Journal::pause_run`].
 #[async_trait]
 pub trait ApprovalStore: Send + Sync {
     /// One approval.
     async fn approval(&self, owner: &Owner, id: &str) -> Result<Option<ApprovalRecord>, StoreError>;
 
-    /// The owner's approvals, the latest first.
+    /// The owner's approvals, newest first.
     async fn approvals(
         &self,
         owner: &Owner,
@@ -147,8 +148,8 @@ pub trait ApprovalStore: Send + Sync {
         page: &Page,
     ) -> Result<Listing<ApprovalRecord>, StoreError>;
 
-    /// Takes an answer. Only the first counts; one that comes after the time is up finds [`ApprovalAnswer::Expired`]
-    /// there. [`ApprovalAnswer::AllowConversation`] is remembered for the tool and the conversation.
+    /// Answers an approval. Only the first answer counts. One that allows the tool for the conversation is also
+    /// remembered for it. An approval whose time was over at `at` is first answered as expired.
     async fn answer_approval(
         &self,
         owner: &Owner,
@@ -157,36 +158,38 @@ pub trait ApprovalStore: Send + Sync {
         at: Timestamp,
     ) -> Result<Answered, StoreError>;
 
-    /// Answers what nobody has answered in time. Returns the runs of which no approval waits by that any more.
+    /// Answers every approval whose time is over as expired, and returns the ids of the runs of which no approval
+    /// waits any more by that. Runs that an answer too late had found to be so are among them, each once.
     async fn expire_approvals(&self, now: Timestamp) -> Result<Vec<String>, StoreError>;
 
-    /// Waiting runs of which no approval waits: they can go on.
+    /// The ids of the waiting runs of which no approval waits: they are to be carried on.
     async fn complete_runs(&self) -> Result<Vec<String>, StoreError>;
 
-    /// A run that waits, of whomever; `None` when it does not.
+    /// A run of any owner, as long as it waits.
     async fn waiting_run(&self, run_id: &str) -> Result<Option<WaitingRun>, StoreError>;
 
-    /// The runs that wait in a conversation, the earliest first.
+    /// The runs of a conversation that wait, the earliest first.
     async fn waiting_runs_of(&self, conversation_id: &str) -> Result<Vec<WaitingRun>, StoreError>;
 
-    /// The tools, by id, that the user has agreed to for the whole conversation.
+    /// The ids of the tools that may be called in the conversation without asking.
     async fn approved_tools(&self, conversation_id: &str) -> Result<BTreeSet<String>, StoreError>;
 }
 
-/// What content demands. Labels only rise.
+/// What content demands, of conversations and of protected text wherever it turns up.
 #[async_trait]
 pub trait LabelStore: Send + Sync {
-    /// The labels of a conversation; none when there is no such conversation.
+    /// What a conversation of any owner demands; nothing when there is no such conversation.
     async fn labels(&self, conversation_id: &str) -> Result<Labels, StoreError>;
 
-    /// Raises the labels of a conversation; `false` when there is no such conversation.
+    /// Raises what a conversation demands, and never lowers it; `false` when there is no such conversation.
     async fn tighten(&self, owner: &Owner, conversation_id: &str, labels: Labels)
     -> Result<bool, StoreError>;
 
-    /// Whether the workspace has any protected text. Costs nothing.
+    /// Whether the workspace may have protected text; only then its requests have to be looked at. Costs nothing.
     async fn protects_anything(&self, workspace_id: &str) -> Result<bool, StoreError>;
 
-    /// The highest confidence that text with any of these fingerprints demands in the workspace.
+    /// The highest confidence that protected text with any of these fingerprints demands in the workspace; NONE when
+    /// none is known. Costs nothing as long as the workspace has no protected text.
     async fn recognize(
         &self,
         workspace_id: &str,

@@ -5,17 +5,22 @@ use super::sample::{at, conversation, end, new_conversation, others, start};
 use crate::record::{Conversation, NewConversation, Owner};
 use crate::store::{Page, Store, StoreProblem};
 use toolcrib_runtime::labels::Labels;
+use toolcrib_runtime::policy::OutboundRestriction;
 
 pub(super) async fn a_conversation_is_stored_renamed_and_deleted(store: &dyn Store) -> Outcome {
     let owner = Owner::first();
-    let new = NewConversation { temporary: true, ..new_conversation("a", owner.clone(), 1) };
+    let new = NewConversation {
+        temporary: true,
+        outbound: OutboundRestriction::LinksFromChat,
+        ..new_conversation("a", owner.clone(), 1)
+    };
     store.create_conversation(new).await?;
     let mut expected = Conversation {
         id: "a".to_owned(),
         owner: owner.clone(),
         title: "About a".to_owned(),
         temporary: true,
-        labels: Labels::default(),
+        labels: Labels { outbound: OutboundRestriction::LinksFromChat, ..Labels::default() },
         created_at: at(1),
         updated_at: at(1),
     };

@@ -1,15 +1,14 @@
 //! Runs and the messages that they add.
 
 use serde_json::{Map, json};
-use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::journal::{RunEnd, RunStart, RunState};
+use toolcrib_runtime::journal::{RoundEnd, RunEnd, RunStart, RunState};
 use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::{
     AssistantMessage, AssistantPart, Message, Part, ToolCall, ToolResult, Usage,
 };
 
 use super::Outcome;
-use super::sample::{admission, at, conversation, end, others, source, start};
+use super::sample::{admission, at, conversation, end, others, round, source, start, strict};
 use crate::record::{Owner, RunFilter, RunRecord};
 use crate::store::{Page, Store};
 
@@ -83,6 +82,7 @@ pub(super) async fn a_run_appears_with_the_users_messages_and_its_end_in_one_pie
         conversation_id: Some("c".to_owned()),
         owner: owner.clone(),
         component: "chat".to_owned(),
+        locale: "de-CH".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
         state: RunState::Running,
@@ -91,7 +91,6 @@ pub(super) async fn a_run_appears_with_the_users_messages_and_its_end_in_one_pie
         usage: Usage::default(),
         rounds: 0,
         labels: Labels::default(),
-        locale: "en".to_owned(),
         started_at: at(5),
         ended_at: None,
     };
@@ -125,26 +124,6 @@ pub(super) async fn a_run_without_conversation_keeps_no_messages(store: &dyn Sto
     assert_eq!(run.map(|run| (run.conversation_id, run.state)), Some((None, RunState::Completed)));
     assert_eq!(store.messages(&Owner::first(), "c").await?, Some(Vec::new()));
     assert_eq!(updated(store, "c").await?, Some(at(1)));
-    Ok(())
-}
-
-pub(super) async fn the_confidence_of_a_conversation_only_rises(store: &dyn Store) -> Outcome {
-    conversation(store, "c", 1).await?;
-    let demands = [
-        (Confidence::Low, Confidence::Low),
-        (Confidence::None, Confidence::Low),
-        (Confidence::High, Confidence::High),
-        (Confidence::Medium, Confidence::High),
-    ];
-    for (number, (demanded, expected)) in (0..).zip(demands) {
-        let run_id = format!("r{number}");
-        store.begin_run(start(&run_id, Some("c"), number)).await?;
-        store.end_run(RunEnd { labels: Labels::requiring(demanded), ..end(&run_id, number) }).await?;
-        let conversation = store.conversation(&Owner::first(), "c").await?;
-        assert_eq!(conversation.map(|found| found.labels.required_confidence), Some(expected));
-        let run = store.run(&Owner::first(), &run_id).await?;
-        assert_eq!(run.map(|run| run.labels.required_confidence), Some(demanded));
-    }
     Ok(())
 }
 
@@ -245,6 +224,39 @@ pub(super) async fn deleting_a_conversation_deletes_what_happened_in_it(store: &
     // The id is free again, and nothing of the old conversation is in the new one.
     conversation(store, "c", 4).await?;
     assert_eq!(store.messages(&owner, "c").await?, Some(Vec::new()));
+    Ok(())
+}
+
+pub(super) async fn what_a_round_said_is_there_when_the_next_begins(store: &dyn Store) -> Outcome {
+    let owner = Owner::first();
+    conversation(store, "c", 1).await?;
+    store.begin_run(start("r", Some("c"), 5)).await?;
+    store.record_round(round("r", 6)).await?;
+    assert_eq!(texts(store, "c").await?, ["hello from r", "round of r"]);
+    assert_eq!(updated(store, "c").await?, Some(at(6)));
+    let run = store.run(&owner, "r").await?.ok_or("the run is there")?;
+    let first = round("r", 6);
+    assert_eq!((run.state, run.usage, run.rounds), (RunState::Running, first.usage, 1));
+    assert_eq!((run.labels, run.ended_at), (Labels::default(), None));
+
+    store.record_round(RoundEnd { labels: strict(), rounds: 2, ..round("r", 7) }).await?;
+    let run = store.run(&owner, "r").await?.ok_or("the run is there")?;
+    assert_eq!((run.rounds, run.labels), (2, strict()));
+    assert_eq!(store.labels("c").await?, strict());
+    store.end_run(end("r", 9)).await?;
+    let said = ["hello from r", "round of r", "round of r", "noted", "answer to r"];
+    assert_eq!(texts(store, "c").await?, said);
+
+    let late = store.record_round(round("r", 10)).await;
+    assert!(matches!(late, Err(error) if error.cause.contains("run has already ended")));
+    let unknown = store.record_round(round("unknown", 10)).await;
+    assert!(matches!(unknown, Err(error) if error.cause.contains("no such run")));
+    assert_eq!(texts(store, "c").await?, said);
+
+    store.begin_run(start("alone", None, 11)).await?;
+    store.record_round(RoundEnd { labels: strict(), ..round("alone", 12) }).await?;
+    let alone = store.run(&owner, "alone").await?.map(|run| (run.labels, run.rounds));
+    assert_eq!(alone, Some((strict(), 1)));
     Ok(())
 }
 

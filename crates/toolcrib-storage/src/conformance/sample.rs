@@ -1,10 +1,15 @@
 //! Owners, runs and traces for the cases.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use toolcrib_runtime::confidence::Confidence;
-use toolcrib_runtime::journal::{RunEnd, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::journal::{RoundEnd, RunEnd, RunPause, RunStart, RunState, Trace, TraceStatus};
+use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::{Message, Usage};
+use toolcrib_runtime::offering::approval::ApprovalRequest;
+use toolcrib_runtime::policy::OutboundRestriction;
 use toolcrib_runtime::tool::{LibraryItem, Origin, Source};
 
 use super::Outcome;
@@ -41,7 +46,7 @@ pub(super) fn new_conversation(id: &str, owner: Owner, seconds: i64) -> NewConve
         owner,
         title: format!("About {id}"),
         temporary: false,
-        outbound: toolcrib_runtime::policy::OutboundRestriction::Unrestricted,
+        outbound: OutboundRestriction::Unrestricted,
         created_at: at(seconds),
     }
 }
@@ -55,9 +60,9 @@ pub(super) fn start(run_id: &str, conversation_id: Option<&str>, seconds: i64) -
         workspace_id: owner.workspace_id,
         user_id: owner.user_id,
         component: "chat".to_owned(),
+        locale: "de-CH".to_owned(),
         provider_id: "provider".to_owned(),
         model: "model".to_owned(),
-        locale: "en".to_owned(),
         messages: vec![Message::user(format!("hello from {run_id}"))],
         started_at: at(seconds),
     }
@@ -73,8 +78,8 @@ pub(super) fn end(run_id: &str, seconds: i64) -> RunEnd {
         sources: vec![source()],
         usage: Usage { input_tokens: 10, output_tokens: 20, cached_input_tokens: 3, reasoning_tokens: 4 },
         rounds: 2,
-        labels: toolcrib_runtime::labels::Labels::default(),
-        protected: std::collections::BTreeSet::new(),
+        labels: Labels::default(),
+        protected: BTreeSet::new(),
         ended_at: at(seconds),
     }
 }
@@ -130,13 +135,76 @@ pub(super) fn outcome(order: u32, seconds: i64) -> Trace {
         sources: vec![source()],
         required_confidence: Confidence::Moderate,
         untrusted: true,
-        cost: 1_250_000,
+        cost: 1_500_000,
         library_items: vec![LibraryItem {
-            id: "item_1".to_owned(),
+            id: "item".to_owned(),
             media_type: "image/png".to_owned(),
-            title: "A “drawn” map".to_owned(),
+            title: "A “picture”".to_owned(),
         }],
         duration_ms: 1234,
         ..admission(order, seconds)
+    }
+}
+
+/// The end of a first round that looked something up.
+pub(super) fn round(run_id: &str, seconds: i64) -> RoundEnd {
+    RoundEnd {
+        run_id: run_id.to_owned(),
+        messages: vec![Message::user(format!("round of {run_id}"))],
+        labels: Labels::default(),
+        usage: Usage { input_tokens: 5, output_tokens: 6, cached_input_tokens: 1, reasoning_tokens: 2 },
+        rounds: 1,
+        at: at(seconds),
+    }
+}
+
+/// A pause in which the calls of these orders wait; they expire a day later.
+pub(super) fn pause(run_id: &str, conversation_id: Option<&str>, orders: &[u32], seconds: i64) -> RunPause {
+    let waiting = orders
+        .iter()
+        .map(|order| (admission(*order, seconds), request(run_id, conversation_id, *order, seconds)));
+    RunPause {
+        run_id: run_id.to_owned(),
+        waiting: waiting.collect(),
+        state: format!("state of {run_id} at {seconds}, \u{0} and 🦀"),
+        labels: Labels::default(),
+        usage: Usage { input_tokens: 7, output_tokens: 8, cached_input_tokens: 3, reasoning_tokens: 4 },
+        rounds: 1,
+        at: at(seconds),
+    }
+}
+
+/// The question whether a call may run.
+pub(super) fn request(
+    run_id: &str,
+    conversation_id: Option<&str>,
+    order: u32,
+    seconds: i64,
+) -> ApprovalRequest {
+    ApprovalRequest {
+        id: format!("apr_{run_id}_{order}"),
+        run_id: run_id.to_owned(),
+        conversation_id: conversation_id.map(str::to_owned),
+        order,
+        call_id: format!("call_{order}"),
+        tool_id: format!("tool_{order}"),
+        display_name: "Send a letter".to_owned(),
+        icon: "✉️".to_owned(),
+        arguments: json!({"to": "a “friend”", "copies": u64::MAX, "weight": 0.1 + 0.2, "none": null}),
+        reason: "the tool asks before every call".to_owned(),
+        created_at: at(seconds),
+        expires_at: at(seconds + DAY),
+    }
+}
+
+/// Seconds until an approval of these samples expires.
+pub(super) const DAY: i64 = 86_400;
+
+/// Labels that demand something of each kind.
+pub(super) fn strict() -> Labels {
+    Labels {
+        required_confidence: Confidence::Medium,
+        untrusted: true,
+        outbound: OutboundRestriction::LinksFromChat,
     }
 }

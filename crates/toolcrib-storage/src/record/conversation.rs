@@ -1,7 +1,7 @@
 //! Conversations and their messages.
 //!
-//! Messages are only added by runs: the user's when a run begins, those of a round when it ends. The labels of a
-//! conversation only rise.
+//! Messages are only added by runs: the user's when a run begins, the answer's as its rounds end. What a conversation
+//! demands only rises.
 
 use jiff::Timestamp;
 use toolcrib_runtime::labels::Labels;
@@ -21,7 +21,7 @@ pub struct NewConversation {
     pub title: String,
     /// Whether it is a temporary one, which memory and history leave alone.
     pub temporary: bool,
-    /// How far it restricts outgoing data from the beginning.
+    /// How far outgoing data is restricted from the beginning; it can only be tightened later.
     pub outbound: OutboundRestriction,
     /// When it began.
     pub created_at: Timestamp,
@@ -38,11 +38,11 @@ pub struct Conversation {
     pub title: String,
     /// Whether it is a temporary one, which memory and history leave alone.
     pub temporary: bool,
-    /// What its content demands by now.
+    /// What its content demands.
     pub labels: Labels,
     /// When it began.
     pub created_at: Timestamp,
-    /// When a run last began or ended in it.
+    /// When a run last began, went on or ended in it.
     pub updated_at: Timestamp,
 }
 

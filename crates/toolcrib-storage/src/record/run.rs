@@ -1,6 +1,7 @@
 //! Runs, as they stand and as they ended.
 //!
-//! A run that has ended has everything that belongs to its end; one that has not has nothing of it.
+//! A run that has ended has everything that belongs to its end; of one that has not, usage, rounds and labels are
+//! those of its last recorded round.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub struct RunRecord {
     pub owner: Owner,
     /// Where it happened.
     pub component: String,
+    /// The language of the caller as a BCP 47 tag; `und` when it was not noted.
+    pub locale: String,
     /// The provider instance.
     pub provider_id: String,
     /// The model's name at its provider.
@@ -38,8 +41,6 @@ pub struct RunRecord {
     pub rounds: u32,
     /// What follows from this run demands.
     pub labels: Labels,
-    /// The language of the caller as a BCP 47 tag.
-    pub locale: String,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended; `None` while it goes on.

@@ -10,10 +10,8 @@ use toolcrib_runtime::tool::{LibraryItem, Source};
 
 use super::run::StoredSource;
 
-/// The format that is written.
+/// The format that is written. Format 1 had no `library_items`.
 pub(crate) const FORMAT: i64 = 2;
-/// The oldest format that can be read: it has no library items.
-const OLDEST: i64 = 1;
 
 /// Stored content cannot be written or understood.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +85,7 @@ impl TraceBody {
     /// The body of stored JSON.
     pub(crate) fn decode(format: i64, json: &str) -> Result<Self, ContentError> {
         match format {
-            OLDEST..=FORMAT => decode_json(json),
+            1 | FORMAT => decode_json(json),
             found => Err(ContentError::Format { found, known: FORMAT }),
         }
     }

@@ -2,14 +2,13 @@
 
 use async_trait::async_trait;
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
-use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::message::Message;
 
 use super::SqliteStore;
 use super::accounts::stored_time;
+use super::labels::{stored_labels, stored_outbound};
 use super::problem::Failure;
 use super::writer::Write;
-use crate::record::labels::{from_stored, outbound_to_stored};
 use crate::record::trace::ContentError;
 use crate::record::{Conversation, ConversationMessage, NewConversation, Owner, message, time};
 use crate::store::{ConversationStore, Listing, Page, StoreError};
@@ -182,17 +181,17 @@ impl Write for Create {
         let new = &self.0;
         sqlx::query(
             "INSERT INTO conversations
-                 (id, workspace_id, user_id, title, temporary, required_confidence, created_at, updated_at, outbound)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
+                 (id, workspace_id, user_id, title, temporary, required_confidence, outbound, created_at,
+                  updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?7)",
         )
         .bind(&new.id)
         .bind(&new.owner.workspace_id)
         .bind(&new.owner.user_id)
         .bind(&new.title)
         .bind(new.temporary)
-        .bind(i64::from(Confidence::None.value()))
+        .bind(stored_outbound(new.outbound))
         .bind(time::to_stored(new.created_at))
-        .bind(outbound_to_stored(new.outbound))
         .execute(connection)
         .await
         .map_err(|error| Failure::referring(error, "member of the workspace"))?;
@@ -258,7 +257,7 @@ impl ConversationRow {
     fn decode(self) -> Result<Conversation, ContentError> {
         Ok(Conversation {
             owner: Owner { workspace_id: self.workspace_id, user_id: self.user_id },
-            labels: from_stored(self.required_confidence, self.untrusted, self.outbound)?,
+            labels: stored_labels(self.required_confidence, self.untrusted, self.outbound)?,
             created_at: stored_time("created_at", self.created_at)?,
             updated_at: stored_time("updated_at", self.updated_at)?,
             id: self.id,

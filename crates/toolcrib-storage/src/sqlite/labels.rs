@@ -1,23 +1,56 @@
-//! Labels of conversations and fingerprints of protected text in `SQLite`. Labels are only ever raised.
+//! What content demands, in `SQLite`: labels that only rise, and protected text that is recognized.
+//!
+//! Every statement that writes a label takes the stricter of what is there and what is new.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{PoisonError, RwLock};
 
 use async_trait::async_trait;
 use sqlx::SqliteConnection;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::labels::fingerprint::Fingerprint;
+use toolcrib_runtime::policy::OutboundRestriction;
 
 use super::SqliteStore;
-use super::conversations::is_owned;
 use super::problem::Failure;
 use super::writer::Write;
 use crate::record::Owner;
-use crate::record::labels::{confidence_from_stored, from_stored, outbound_to_stored};
+use crate::record::trace::ContentError;
 use crate::store::{LabelStore, StoreError};
 
-/// Fingerprints that one statement stores.
-const BATCH: usize = 500;
+/// The workspaces that may have protected text. One that has is always among them: it is noted before its text is
+/// committed, and nobody else has the database open.
+#[derive(Debug, Default)]
+pub(super) struct ProtectedMemory {
+    workspaces: RwLock<HashSet<String>>,
+}
+
+impl ProtectedMemory {
+    /// Reads which workspaces have protected text, before anything else uses the store.
+    pub(super) async fn load(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let found: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM workspaces
+             WHERE EXISTS (SELECT 1 FROM protected_texts WHERE workspace_id = workspaces.id)",
+        )
+        .fetch_all(connection)
+        .await?;
+        self.workspaces.write().unwrap_or_else(PoisonError::into_inner).extend(found);
+        Ok(())
+    }
+
+    /// The workspace is about to get protected text.
+    pub(super) fn note(&self, workspace_id: &str) {
+        if self.may_have(workspace_id) {
+            return;
+        }
+        self.workspaces.write().unwrap_or_else(PoisonError::into_inner).insert(workspace_id.to_owned());
+    }
+
+    fn may_have(&self, workspace_id: &str) -> bool {
+        self.workspaces.read().unwrap_or_else(PoisonError::into_inner).contains(workspace_id)
+    }
+}
 
 #[async_trait]
 impl LabelStore for SqliteStore {
@@ -30,10 +63,10 @@ impl LabelStore for SqliteStore {
             .fetch_optional(self.readers())
             .await?;
             let Some((required_confidence, untrusted, outbound)) = row else { return Ok(Labels::default()) };
-            from_stored(required_confidence, untrusted, outbound)
+            stored_labels(required_confidence, untrusted, outbound)
                 .map_err(|error| Failure::content(format!("the conversation {conversation_id}"), &error))
         };
-        find.await.map_err(|failure: Failure| failure.during("reading the labels of a conversation"))
+        find.await.map_err(|failure: Failure| failure.during("reading what a conversation demands"))
     }
 
     async fn tighten(
@@ -42,12 +75,12 @@ impl LabelStore for SqliteStore {
         conversation_id: &str,
         labels: Labels,
     ) -> Result<bool, StoreError> {
-        let conversation_id = conversation_id.to_owned();
-        self.write(Tighten { owner: owner.clone(), conversation_id, labels }).await
+        let (owner, conversation_id) = (owner.clone(), conversation_id.to_owned());
+        self.write(Tighten { owner, conversation_id, labels }).await
     }
 
     async fn protects_anything(&self, workspace_id: &str) -> Result<bool, StoreError> {
-        Ok(self.inner.protecting.contains(workspace_id))
+        Ok(self.inner.protected.may_have(workspace_id))
     }
 
     async fn recognize(
@@ -55,30 +88,80 @@ impl LabelStore for SqliteStore {
         workspace_id: &str,
         fingerprints: &BTreeSet<Fingerprint>,
     ) -> Result<Confidence, StoreError> {
-        if fingerprints.is_empty() || !self.inner.protecting.contains(workspace_id) {
+        if fingerprints.is_empty() || !self.inner.protected.may_have(workspace_id) {
             return Ok(Confidence::None);
         }
         let find = async {
-            let list = serde_json::to_string(fingerprints)
-                .map_err(|error| Failure::content("fingerprints", &error.into()))?;
-            let level: Option<i64> = sqlx::query_scalar(
-                "SELECT max(required_confidence) FROM protected_texts
-                 WHERE workspace_id = ? AND fingerprint IN (SELECT value FROM json_each(?))",
+            // The order of a cross join is kept: each fingerprint is looked up, and the table is never walked.
+            let highest: Option<i64> = sqlx::query_scalar(
+                "SELECT max(protected_texts.required_confidence)
+                 FROM json_each(?) AS asked CROSS JOIN protected_texts
+                 ON protected_texts.workspace_id = ? AND protected_texts.fingerprint = asked.value",
             )
+            .bind(as_json(fingerprints))
             .bind(workspace_id)
-            .bind(list)
             .fetch_one(self.readers())
             .await?;
-            level
-                .map_or(Ok(Confidence::None), confidence_from_stored)
-                .map_err(|error| Failure::content("a protected text", &error))
+            let Some(highest) = highest else { return Ok(Confidence::None) };
+            stored_confidence(highest)
+                .map_err(|error| Failure::content("what protected text demands", &error))
         };
-        find.await.map_err(|failure: Failure| failure.during("looking for protected text"))
+        find.await.map_err(|failure: Failure| failure.during("recognizing protected text"))
     }
 }
 
-/// Raises the labels of a conversation.
-pub(super) async fn raise(
+struct Tighten {
+    owner: Owner,
+    conversation_id: String,
+    labels: Labels,
+}
+
+#[async_trait]
+impl Write for Tighten {
+    type Output = bool;
+    const ATTEMPT: &'static str = "raising what a conversation demands";
+
+    async fn apply(&self, connection: &mut SqliteConnection) -> Result<bool, Failure> {
+        let done = sqlx::query(
+            "UPDATE conversations SET
+                 required_confidence = max(required_confidence, ?), untrusted = max(untrusted, ?),
+                 outbound = max(outbound, ?)
+             WHERE id = ? AND workspace_id = ? AND user_id = ?",
+        )
+        .bind(i64::from(self.labels.required_confidence.value()))
+        .bind(self.labels.untrusted)
+        .bind(stored_outbound(self.labels.outbound))
+        .bind(&self.conversation_id)
+        .bind(&self.owner.workspace_id)
+        .bind(&self.owner.user_id)
+        .execute(connection)
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+}
+
+/// Raises what a run demands; returns the run's conversation, or nothing when there is no such run.
+pub(super) async fn raise_run(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    labels: Labels,
+) -> Result<Option<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar(
+        "UPDATE runs SET
+             required_confidence = max(required_confidence, ?), untrusted = max(untrusted, ?),
+             outbound = max(outbound, ?)
+         WHERE id = ? RETURNING conversation_id",
+    )
+    .bind(i64::from(labels.required_confidence.value()))
+    .bind(labels.untrusted)
+    .bind(stored_outbound(labels.outbound))
+    .bind(run_id)
+    .fetch_optional(connection)
+    .await
+}
+
+/// Raises what a conversation demands.
+pub(super) async fn raise_conversation(
     connection: &mut SqliteConnection,
     conversation_id: &str,
     labels: Labels,
@@ -94,106 +177,70 @@ pub(super) async fn raise(
     )
     .bind(i64::from(labels.required_confidence.value()))
     .bind(labels.untrusted)
-    .bind(outbound_to_stored(labels.outbound))
+    .bind(stored_outbound(labels.outbound))
     .bind(conversation_id)
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// Raises the labels of a run.
-pub(super) async fn raise_run(
+/// Remembers by what protected text is recognized. A fingerprint keeps its highest demand.
+pub(super) async fn protect(
     connection: &mut SqliteConnection,
-    run_id: &str,
-    labels: Labels,
+    workspace_id: &str,
+    fingerprints: &BTreeSet<Fingerprint>,
+    required_confidence: i64,
 ) -> Result<(), sqlx::Error> {
+    // `WHERE true` tells the upsert from a join's `ON`.
     sqlx::query(
-        "UPDATE runs SET
-             required_confidence = max(required_confidence, ?), untrusted = max(untrusted, ?),
-             outbound = max(outbound, ?)
-         WHERE id = ?",
+        "INSERT INTO protected_texts (workspace_id, fingerprint, required_confidence)
+         SELECT ?, value, ? FROM json_each(?) WHERE true
+         ON CONFLICT (workspace_id, fingerprint) DO UPDATE SET
+             required_confidence = max(required_confidence, excluded.required_confidence)",
     )
-    .bind(i64::from(labels.required_confidence.value()))
-    .bind(labels.untrusted)
-    .bind(outbound_to_stored(labels.outbound))
-    .bind(run_id)
+    .bind(workspace_id)
+    .bind(required_confidence)
+    .bind(as_json(fingerprints))
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// Remembers by what the protected text of a run is recognized.
-pub(super) async fn protect(
-    connection: &mut SqliteConnection,
-    run_id: &str,
-    fingerprints: &[Fingerprint],
-    required: Confidence,
-) -> Result<(), Failure> {
-    for batch in fingerprints.chunks(BATCH) {
-        let list = serde_json::to_string(batch)
-            .map_err(|error| Failure::content(format!("fingerprints of the run {run_id}"), &error.into()))?;
-        // Where rows are selected, the upsert needs a WHERE to be told from a join.
-        sqlx::query(
-            "INSERT INTO protected_texts (workspace_id, fingerprint, required_confidence)
-             SELECT runs.workspace_id, json_each.value, ?
-             FROM runs, json_each(?) WHERE runs.id = ?
-             ON CONFLICT (workspace_id, fingerprint) DO UPDATE SET
-                 required_confidence = max(required_confidence, excluded.required_confidence)",
-        )
-        .bind(i64::from(required.value()))
-        .bind(list)
-        .bind(run_id)
-        .execute(&mut *connection)
-        .await?;
-    }
-    Ok(())
+/// One parameter for all, however many they are: a JSON array of whole numbers, which `SQLite` reads exactly.
+fn as_json(fingerprints: &BTreeSet<Fingerprint>) -> String {
+    let numbers: Vec<String> = fingerprints.iter().map(Fingerprint::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }
 
-/// The workspaces that have protected text.
-pub(super) async fn protecting(connection: &mut SqliteConnection) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar(
-        "SELECT id FROM workspaces
-         WHERE EXISTS (SELECT 1 FROM protected_texts WHERE protected_texts.workspace_id = workspaces.id)",
-    )
-    .fetch_all(connection)
-    .await
+/// The labels in a row's columns.
+pub(super) fn stored_labels(
+    required_confidence: i64,
+    untrusted: bool,
+    outbound: i64,
+) -> Result<Labels, ContentError> {
+    let restriction = OutboundRestriction::NAMES
+        .into_iter()
+        .map(|(_, restriction)| restriction)
+        .find(|restriction| stored_outbound(*restriction) == outbound);
+    let unknown = || ContentError::Value { column: "outbound", value: outbound.to_string() };
+    Ok(Labels {
+        required_confidence: stored_confidence(required_confidence)?,
+        untrusted,
+        outbound: restriction.ok_or_else(unknown)?,
+    })
 }
 
-/// The workspaces that have protected text, in memory: most have none, and their requests cost nothing.
-#[derive(Debug, Default)]
-pub(super) struct Protecting(std::sync::RwLock<BTreeSet<String>>);
-
-impl Protecting {
-    pub(super) fn new(workspaces: Vec<String>) -> Self {
-        Self(std::sync::RwLock::new(workspaces.into_iter().collect()))
-    }
-
-    pub(super) fn contains(&self, workspace_id: &str) -> bool {
-        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).contains(workspace_id)
-    }
-
-    /// Noted before the write is answered: a request that comes after it is looked at.
-    pub(super) fn add(&self, workspace_id: String) {
-        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).insert(workspace_id);
-    }
+/// The level in a column.
+pub(super) fn stored_confidence(number: i64) -> Result<Confidence, ContentError> {
+    let level = u16::try_from(number).ok().and_then(Confidence::from_value);
+    level.ok_or_else(|| ContentError::Value { column: "required_confidence", value: number.to_string() })
 }
 
-struct Tighten {
-    owner: Owner,
-    conversation_id: String,
-    labels: Labels,
-}
-
-#[async_trait]
-impl Write for Tighten {
-    type Output = bool;
-    const ATTEMPT: &'static str = "raising the labels of a conversation";
-
-    async fn apply(&self, connection: &mut SqliteConnection) -> Result<bool, Failure> {
-        if !is_owned(connection, &self.owner, &self.conversation_id).await? {
-            return Ok(false);
-        }
-        raise(connection, &self.conversation_id, self.labels).await?;
-        Ok(true)
+/// The number of a restriction, larger for a stricter one, with room between them.
+pub(super) fn stored_outbound(restriction: OutboundRestriction) -> i64 {
+    match restriction {
+        OutboundRestriction::Unrestricted => 0,
+        OutboundRestriction::LinksFromChat => 10,
+        OutboundRestriction::ConfiguredServices => 20,
     }
 }

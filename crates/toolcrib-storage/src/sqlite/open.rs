@@ -5,12 +5,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::key_memory::KeyMemory;
-use super::labels::{self, Protecting};
+use super::labels::ProtectedMemory;
 use super::lock::{FolderLock, LockFailure};
 use super::migrate::MigrateFailure;
 use super::problem::{code, primary_code};
@@ -164,13 +165,12 @@ pub(super) async fn open(folder: &Path, options: &OpenOptions) -> Result<Inner, 
     let connect = connect_options(&file, options);
     let mut connection = connect.connect().await.map_err(|error| database_error(&file, &error))?;
     prepare(&mut connection, &file, options).await?;
-    let recovered = recover::close_interrupted(&mut connection, options.now)
+    let protected = Arc::new(ProtectedMemory::default());
+    let recovered = recover::close_interrupted(&mut connection, options.now, &protected)
         .await
         .map_err(|error| database_error(&file, &error))?;
+    protected.load(&mut connection).await.map_err(|error| database_error(&file, &error))?;
     limit_size(&mut connection, options).await.map_err(|error| database_error(&file, &error))?;
-
-    let protecting = labels::protecting(&mut connection).await;
-    let protecting = Protecting::new(protecting.map_err(|error| database_error(&file, &error))?);
 
     let readers = SqlitePoolOptions::new()
         .max_connections(options.readers.max(1))
@@ -181,8 +181,7 @@ pub(super) async fn open(folder: &Path, options: &OpenOptions) -> Result<Inner, 
         .await
         .map_err(|error| database_error(&file, &error))?;
     let writer = Writer::start(connection, lock);
-    let keys = KeyMemory::default();
-    Ok(Inner { readers, writer, keys, protecting, recovered, folder: folder.to_owned() })
+    Ok(Inner { readers, writer, keys: KeyMemory::default(), protected, recovered, folder: folder.to_owned() })
 }
 
 fn connect_options(file: &Path, options: &OpenOptions) -> SqliteConnectOptions {

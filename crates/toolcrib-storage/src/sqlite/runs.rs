@@ -9,8 +9,8 @@ use toolcrib_runtime::message::Usage;
 use super::SqliteStore;
 use super::accounts::{stored_name, stored_time};
 use super::conversations::{is_owned, push_page};
+use super::labels::{stored_confidence, stored_labels};
 use super::problem::Failure;
-use crate::record::labels::{confidence_from_stored, from_stored};
 use crate::record::trace::{ContentError, TraceBody, decode_sources};
 use crate::record::{CallRecord, Owner, RunFilter, RunRecord, time};
 use crate::store::{Listing, Page, RunStore, StoreError};
@@ -108,6 +108,7 @@ impl RunStore for SqliteStore {
     }
 }
 
+/// A run's row.
 #[derive(FromRow)]
 pub(super) struct RunRow {
     id: String,
@@ -115,6 +116,7 @@ pub(super) struct RunRow {
     workspace_id: String,
     user_id: String,
     component: String,
+    locale: String,
     provider_id: String,
     model: String,
     state: String,
@@ -128,7 +130,6 @@ pub(super) struct RunRow {
     required_confidence: i64,
     untrusted: bool,
     outbound: i64,
-    locale: String,
     started_at: i64,
     ended_at: Option<i64>,
 }
@@ -151,13 +152,13 @@ impl RunRow {
                 reasoning_tokens: time::count_from_stored(self.reasoning_tokens),
             },
             rounds: stored_number("rounds", self.rounds)?,
-            labels: from_stored(self.required_confidence, self.untrusted, self.outbound)?,
-            locale: self.locale,
+            labels: stored_labels(self.required_confidence, self.untrusted, self.outbound)?,
             started_at: stored_time("started_at", self.started_at)?,
             ended_at: self.ended_at.map(|at| stored_time("ended_at", at)).transpose()?,
             id: self.id,
             conversation_id: self.conversation_id,
             component: self.component,
+            locale: self.locale,
             provider_id: self.provider_id,
             model: self.model,
             reason: self.reason,
@@ -204,7 +205,7 @@ impl TraceRow {
             status: stored_name("status", &self.status, &TraceStatus::ALL)?,
             executed: self.executed,
             status_message: self.status_message,
-            required_confidence: confidence_from_stored(self.required_confidence)?,
+            required_confidence: stored_confidence(self.required_confidence)?,
             untrusted: self.untrusted,
             cost: self.cost,
             library_items: Vec::new(),
@@ -223,6 +224,7 @@ impl TraceRow {
     }
 }
 
+/// The small number in a column.
 pub(super) fn stored_number(column: &'static str, number: i64) -> Result<u32, ContentError> {
     u32::try_from(number).map_err(|_| ContentError::Value { column, value: number.to_string() })
 }

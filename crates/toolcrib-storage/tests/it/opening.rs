@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use sqlx::{Connection, SqliteConnection};
-use toolcrib_runtime::confidence::Confidence;
 use toolcrib_storage::record::{Owner, Role};
 use toolcrib_storage::sqlite::{OpenError, OpenOptions, SqliteStore};
-use toolcrib_storage::store::{AccountStore, ConversationStore, RunStore, Store};
+use toolcrib_storage::store::{AccountStore, Store};
 
 use crate::folder::{Folder, at, options};
 
@@ -212,44 +211,5 @@ async fn a_database_that_another_program_keeps_locked() {
     says(&error, folder.path(), &["locked by another program", "close whatever else"]);
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     other.close().await.unwrap();
-    folder.open().await.close().await;
-}
-
-/// What the first version of the schema held is there in the latest one.
-#[tokio::test]
-async fn a_database_of_the_first_version_is_brought_up_to_date() {
-    let folder = Folder::new();
-    std::fs::create_dir_all(folder.path()).unwrap();
-    let mut first = raw(&folder.database()).await;
-    let schema = include_str!("../../src/migrations/sqlite/0001_first.sql");
-    let older = "PRAGMA application_id = 1416589164;
-        CREATE TABLE migrations (
-            version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
-        ) STRICT;
-        INSERT INTO migrations VALUES (1, 'first', 0);
-        INSERT INTO installation VALUES (1, 'inst_old', 0);
-        INSERT INTO workspaces VALUES ('default', 'Default', 0);
-        INSERT INTO users VALUES ('administrator', 'Administrator', 0);
-        INSERT INTO members VALUES ('default', 'administrator', 'owner');
-        INSERT INTO conversations VALUES ('c', 'default', 'administrator', 'Old', 0, 300, 1, 1);
-        INSERT INTO runs
-            (id, conversation_id, workspace_id, user_id, component, provider_id, model, state, started_at, ended_at,
-             required_confidence)
-        VALUES ('r', 'c', 'default', 'administrator', 'chat', 'p', 'm', 'completed', 1, 2, 300);
-        INSERT INTO traces VALUES
-            ('r', 1, 1, 'calculate', 'Calculate', '🧮', 'call_1', 'SUCCESS', NULL, 1, 0, 1, 5, 1,
-             '{\"arguments\":{},\"result_text\":\"4\",\"result_characters\":1}');";
-    sqlx::raw_sql(sqlx::AssertSqlSafe(format!("{schema}\n{older}"))).execute(&mut first).await.unwrap();
-    first.close().await.unwrap();
-    let store = folder.open().await;
-    let owner = Owner::first();
-    let conversation = store.conversation(&owner, "c").await.unwrap().unwrap();
-    assert_eq!(conversation.labels.required_confidence, Confidence::High);
-    assert!(!conversation.labels.untrusted);
-    let run = store.run(&owner, "r").await.unwrap().unwrap();
-    assert_eq!((run.locale.as_str(), run.labels.required_confidence.value()), ("en", 300));
-    let traces = store.run_traces(&owner, "r").await.unwrap().unwrap();
-    assert_eq!((traces[0].result_text.as_deref(), traces[0].cost), (Some("4"), 0));
-    store.close().await;
     folder.open().await.close().await;
 }
