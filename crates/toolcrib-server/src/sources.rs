@@ -30,7 +30,7 @@ const TOOLS: &str = "tools";
 
 /// Everything that provides tools, in the order in which it is read.
 pub(crate) struct Sources {
-    sources: Vec<Arc<dyn ToolSource>>,
+    all: Vec<Arc<dyn ToolSource>>,
     config: Config,
     assistants: Arc<Assistants>,
     components: Components,
@@ -64,7 +64,7 @@ impl Sources {
         let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(Compiled(compiled))];
         sources.push(Arc::new(ToolsFolder::optional(data.join(TOOLS))));
         sources.extend(configured.into_iter().map(|folder| Arc::new(ToolsFolder::required(folder)) as _));
-        Self { sources, config, assistants: Arc::new(assistants), components }
+        Self { all: sources, config, assistants: Arc::new(assistants), components }
     }
 
     /// The assistants, which definitions may name.
@@ -75,7 +75,7 @@ impl Sources {
     /// Reads every source and makes what follows `previous`.
     pub(crate) async fn gather(self: &Arc<Self>, previous: Arc<Catalog>) -> Gathered {
         let mut all = ToolListing::default();
-        for source in &self.sources {
+        for source in &self.all {
             let listing = source.list().await;
             all.definitions.extend(listing.definitions);
             all.implementations.extend(listing.implementations);
@@ -103,7 +103,7 @@ impl Sources {
 
     /// Ends when any source has changed.
     async fn changed(&self) {
-        select_all(self.sources.iter().map(|source| source.changed())).await;
+        select_all(self.all.iter().map(|source| source.changed())).await;
     }
 
     /// Keeps the installation's catalog current until it stops or is gone.

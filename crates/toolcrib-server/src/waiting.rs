@@ -198,14 +198,14 @@ impl App {
             protected: std::collections::BTreeSet::new(),
             ended_at: self.clock.now(),
         };
-        self.store.end_run(end).await.map_err(unwritten)?;
+        self.store.end_run(end).await.map_err(|error| unwritten(&error))?;
         Ok(None)
     }
 
     async fn give_up(&self, saved: &SavedRun, state: RunState, reason: &str) -> Result<(), ApiError> {
         let now = self.clock.now();
-        self.store.close_open_calls(&saved.run_id, now).await.map_err(unwritten)?;
-        self.store.end_run(saved.abandon(state, reason, now)).await.map_err(unwritten)
+        self.store.close_open_calls(&saved.run_id, now).await.map_err(|error| unwritten(&error))?;
+        self.store.end_run(saved.abandon(state, reason, now)).await.map_err(|error| unwritten(&error))
     }
 
     /// What a waiting run has said and asks; `None` when it does not wait (any more).
@@ -285,7 +285,7 @@ fn already(first: &ApprovalRecord) -> ApiError {
     ApiError::new(ALREADY_ANSWERED, message)
 }
 
-fn unwritten(error: toolcrib_runtime::journal::JournalError) -> ApiError {
+fn unwritten(error: &toolcrib_runtime::journal::JournalError) -> ApiError {
     tracing::error!(error = %error, "the journal could not be written");
     ApiError::new(STORAGE_FAILED, "the end of the run could not be written down")
 }

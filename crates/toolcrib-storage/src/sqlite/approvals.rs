@@ -75,7 +75,7 @@ impl ApprovalStore for SqliteStore {
         at: Timestamp,
     ) -> Result<Answered, StoreError> {
         let (owner, id, answer) = (owner.clone(), id.to_owned(), answer.clone());
-        self.write(Answer { owner, id, answer, at }).await
+        self.write(GiveAnswer { owner, id, answer, at }).await
     }
 
     async fn expire_approvals(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
@@ -196,7 +196,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-struct Answer {
+struct GiveAnswer {
     owner: Owner,
     id: String,
     answer: ApprovalAnswer,
@@ -204,7 +204,7 @@ struct Answer {
 }
 
 #[async_trait]
-impl Write for Answer {
+impl Write for GiveAnswer {
     type Output = Answered;
     const ATTEMPT: &'static str = "storing the answer to an approval";
 

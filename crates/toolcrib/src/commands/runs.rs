@@ -1,5 +1,6 @@
 //! `toolcrib runs`: what ran, with the records of its calls.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -78,7 +79,7 @@ impl Runs {
                 let mut path = format!("/api/v1/runs?limit={limit}");
                 for (name, value) in [("state", state), ("conversation", conversation)] {
                     if let Some(value) = value {
-                        path.push_str(&format!("&{name}={}", encoded(&value)));
+                        let _ = write!(path, "&{name}={}", encoded(&value));
                     }
                 }
                 list(connection, &path, json).await

@@ -68,7 +68,7 @@ async fn whole(mut started: Started, wishes: &Wishes, created: i64) -> Result<Re
                 return Ok(Json(encode_response(&completion)).into_response());
             }
             RunEvent::Paused(pause) => {
-                let completion = waiting(&started, *pause, wishes, created, events);
+                let completion = waiting(&started, &pause, wishes, created, events);
                 return Ok(Json(encode_response(&completion)).into_response());
             }
             RunEvent::Failed(error) => return Err((*error).into()),
@@ -81,13 +81,13 @@ async fn whole(mut started: Started, wishes: &Wishes, created: i64) -> Result<Re
 /// A run that waits for people, as an answer: what was said, and what is asked.
 fn waiting(
     started: &Started,
-    pause: Pause,
+    pause: &Pause,
     wishes: &Wishes,
     created: i64,
     events: Vec<serde_json::Value>,
 ) -> Completion {
     let separator = if pause.text.is_empty() { "" } else { "\n\n" };
-    let text = format!("{}{separator}{}", pause.text, shapes::waiting_as_text(&pause));
+    let text = format!("{}{separator}{}", pause.text, shapes::waiting_as_text(pause));
     let mut extension = json!({
         "run_id": started.run_id,
         "conversation_id": started.conversation_id,

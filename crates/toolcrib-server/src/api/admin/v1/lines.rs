@@ -51,7 +51,8 @@ impl Form {
                 Json(Value::Object(Map::from_iter([(name.to_owned(), Value::Array(items))]))).into_response()
             }
             Self::Lines => {
-                let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+                let lines: Vec<_> = items.iter().map(Value::to_string).collect();
+                let text = if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" };
                 ([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response()
             }
         }
