@@ -598,3 +598,25 @@ async fn traces_are_lines_for_whoever_wants_them_and_hide_what_is_sensitive() {
     let wrong = server.connection().json(Method::GET, &path, None).await.expect_err("refused");
     assert!(code(&wrong) == (400, "invalid_request") && wrong.to_string().contains("jsonl"), "{wrong}");
 }
+
+#[tokio::test]
+async fn a_run_with_several_questions_goes_on_with_the_last_answer() {
+    let mut second = call("c2", "calculate", r#"{"expression": "4 + 4"}"#);
+    second["choices"][0]["delta"]["tool_calls"][0]["index"] = json!(1);
+    let round = vec![call("c1", "calculate", SUM), second, finish("tool_calls")];
+    let (_upstream, server) = asked(vec![Reply::Stream(round), says("5, and nothing.")]).await;
+    let asked = server.chat("Add.", json!({})).await.expect("asked");
+    let requests = asked["toolcrib"]["requires_approval"].as_array().expect("a list");
+    let ids: Vec<_> = requests.iter().map(|request| request["id"].as_str().expect("an id")).collect();
+    let run = requests[0]["run_id"].as_str().expect("an id");
+    let first = answer(&server, ids[0], json!({"answer": "allow_once"})).await.expect("taken");
+    assert_eq!(first["run_goes_on"], false);
+    let still = events_with(&server, &format!("/api/v1/runs/{run}/events"), &[]).await;
+    let asks = still.last().expect("an end")["requires_approval"].as_array().expect("a list").clone();
+    assert_eq!(asks.iter().map(|request| &request["id"]).collect::<Vec<_>>(), [ids[1]]);
+    let last = answer(&server, ids[1], json!({"answer": "deny"})).await.expect("taken");
+    assert_eq!(last["run_goes_on"], true);
+    follow(&server, run).await;
+    let statuses: Vec<_> = traces(&server, run).await.iter().map(|trace| trace["status"].clone()).collect();
+    assert_eq!(statuses, ["SUCCESS", "BLOCKED"]);
+}
