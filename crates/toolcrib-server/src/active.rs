@@ -240,6 +240,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_run_that_waited_is_carried_on_by_one_alone() {
+        let (active, owner) = (Active::default(), Owner::first());
+        let before = active.begin("run_1", &owner, CancellationToken::new(), true);
+        assert!(active.go_on("run_1", &owner, CancellationToken::new()).is_none(), "it has not come to rest");
+        before.end();
+        before.ended().await;
+        let after = active.go_on("run_1", &owner, CancellationToken::new()).expect("nobody is at it");
+        assert!(active.go_on("run_1", &owner, CancellationToken::new()).is_none());
+        active.end("run_1", &before);
+        assert!(active.of(&owner, "run_1").is_some_and(|going| Arc::ptr_eq(&going, &after)));
+    }
+
+    #[tokio::test]
     async fn runs_of_others_are_not_found_and_plain_runs_keep_nothing() {
         let active = Active::default();
         let going = active.begin("run_1", &Owner::first(), CancellationToken::new(), false);

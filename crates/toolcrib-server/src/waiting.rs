@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolcrib_runtime::caller::Caller;
-use toolcrib_runtime::journal::{Journal, JournalError, RunState};
+use toolcrib_runtime::journal::{Journal, RunState};
 use toolcrib_runtime::model::Model;
 use toolcrib_runtime::offering::approval::{ApprovalAnswer, ApprovalRequest};
 use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selection, offer};
@@ -174,7 +174,7 @@ impl App {
         };
         let standing =
             ModelStanding { identity: model.identity().clone(), capabilities: model.capabilities() };
-        offer(&self.registry.catalog(), caller, request, &self.policy.load_full(), standing)
+        offer(&self.registry.catalog(), caller, request, &self.policy.load(), standing)
     }
 
     /// The saved state; a run whose state cannot be read is brought to its end.
@@ -285,7 +285,7 @@ fn already(first: &ApprovalRecord) -> ApiError {
     ApiError::new(ALREADY_ANSWERED, message)
 }
 
-fn unwritten(error: &JournalError) -> ApiError {
+fn unwritten(error: &toolcrib_runtime::journal::JournalError) -> ApiError {
     tracing::error!(error = %error, "the journal could not be written");
     ApiError::new(STORAGE_FAILED, "the end of the run could not be written down")
 }

@@ -58,8 +58,8 @@ def demo_program(tmp_path_factory, site):
 
 @pytest.fixture(scope="session")
 def asking_program(tmp_path_factory, site):
-    """A server with the demo model, on which every calculation waits for a person."""
-    rule = '\n[[policy.approval]]\ntools = "calculate"\nanswer = "ask"\n'
+    """A server with the demo model, on which every call waits for a person."""
+    rule = '\n[[policy.approval]]\ntools = "*"\nanswer = "ask"\n'
     program = start(tmp_path_factory.mktemp("asking"), {}, rule)
     yield program
     program.stop()

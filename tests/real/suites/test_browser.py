@@ -152,6 +152,18 @@ def test_a_call_that_is_denied_does_not_run_and_the_model_reads_why(page, asking
     expect(answer.locator(".text").first).to_contain_text("No sums today.", timeout=ANSWER_MILLISECONDS)
 
 
+def test_an_answer_that_goes_on_can_be_stopped(page, asking_program, site):
+    page.goto(asking_program.address)
+    answer = ask(page, f"Read {site}/slow")
+    approval = answer.locator(".approval")
+    approval.get_by_role("button", name="Allow once").click(timeout=ANSWER_MILLISECONDS)
+    page.locator("#stop").click()
+    expect(page.locator("#stop")).to_be_hidden(timeout=5_000)
+    latest = asking_program.get("/api/v1/runs?limit=1").json()["runs"][0]
+    asking_program.wait_for_state(latest["id"], "cancelled", 2.0)
+    expect(answer).to_contain_text("Stopped.")
+
+
 def test_a_new_message_gives_up_what_waits_and_a_conversation_is_asked_once(page, asking_program):
     page.goto(asking_program.address)
     first = ask(page, "What is 12.5% of 80?")

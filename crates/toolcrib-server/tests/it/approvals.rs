@@ -77,6 +77,10 @@ fn waiting(answer: &Value) -> (String, String) {
     (text(&requests[0]["id"]), text(&requests[0]["run_id"]))
 }
 
+fn time(value: &Value) -> Timestamp {
+    value.as_str().expect("text").parse().expect("a time")
+}
+
 async fn events_with(server: &Running, path: &str, headers: &[(&'static str, &str)]) -> Vec<Value> {
     let reply = server.connection().send(Method::GET, path, headers, None).await.expect("found");
     let events: Vec<_> = reply.events().collect().await;
@@ -388,17 +392,19 @@ async fn a_run_that_waits_outlives_the_server_and_what_changed_meanwhile_counts(
 #[tokio::test]
 async fn what_nobody_answers_in_time_counts_as_refused_and_the_run_ends() {
     let (upstream, server) = asked(vec![calls("c1", "calculate", SUM), says("Then not.")]).await;
-    let (approval, run) = waiting(&server.chat("Add.", json!({})).await.expect("asked"));
+    let asked = server.chat("Add.", json!({})).await.expect("asked");
+    let (approval, run) = waiting(&asked);
+    let begun = time(&asked["toolcrib"]["requires_approval"][0]["created_at"]);
     let key = server.key.clone();
     let data = server.stop().await;
     {
         let store = SqliteStore::open(data.path(), OpenOptions::new("any", Timestamp::UNIX_EPOCH))
             .await
             .expect("opened");
-        let later = Timestamp::now() + SignedDuration::from_hours(23);
+        let later = begun + SignedDuration::from_hours(23);
         assert!(store.expire_approvals(later).await.expect("looked").is_empty(), "24 hours are the default");
-        let later = Timestamp::now() + SignedDuration::from_hours(25);
-        assert_eq!(store.expire_approvals(later).await.expect("expired"), [run.clone()]);
+        let later = begun + SignedDuration::from_hours(25);
+        assert_eq!(store.expire_approvals(later).await.expect("expired"), std::slice::from_ref(&run));
         store.close().await;
     }
     let mut server = start(data, &upstream, "").await;
@@ -415,10 +421,9 @@ async fn hours_to_answer_are_configured() {
     let upstream = Upstream::start(vec![calls("c1", "calculate", SUM)]).await;
     let server = start(asking(), &upstream, "[limits]\napproval_hours = 2\n").await;
     let asked = server.chat("Add.", json!({})).await.expect("asked");
-    let time = |name: &str| -> Timestamp {
-        asked["toolcrib"]["requires_approval"][0][name].as_str().expect("text").parse().expect("a time")
-    };
-    assert_eq!(time("created_at").duration_until(time("expires_at")), SignedDuration::from_hours(2));
+    let request = &asked["toolcrib"]["requires_approval"][0];
+    let waits = time(&request["created_at"]).duration_until(time(&request["expires_at"]));
+    assert_eq!(waits, SignedDuration::from_hours(2));
 }
 
 #[tokio::test]
@@ -592,4 +597,26 @@ async fn traces_are_lines_for_whoever_wants_them_and_hide_what_is_sensitive() {
     let path = format!("/api/v1/runs/{}/traces?format=csv", id("run_id"));
     let wrong = server.connection().json(Method::GET, &path, None).await.expect_err("refused");
     assert!(code(&wrong) == (400, "invalid_request") && wrong.to_string().contains("jsonl"), "{wrong}");
+}
+
+#[tokio::test]
+async fn a_run_with_several_questions_goes_on_with_the_last_answer() {
+    let mut second = call("c2", "calculate", r#"{"expression": "4 + 4"}"#);
+    second["choices"][0]["delta"]["tool_calls"][0]["index"] = json!(1);
+    let round = vec![call("c1", "calculate", SUM), second, finish("tool_calls")];
+    let (_upstream, server) = asked(vec![Reply::Stream(round), says("5, and nothing.")]).await;
+    let asked = server.chat("Add.", json!({})).await.expect("asked");
+    let requests = asked["toolcrib"]["requires_approval"].as_array().expect("a list");
+    let ids: Vec<_> = requests.iter().map(|request| request["id"].as_str().expect("an id")).collect();
+    let run = requests[0]["run_id"].as_str().expect("an id");
+    let first = answer(&server, ids[0], json!({"answer": "allow_once"})).await.expect("taken");
+    assert_eq!(first["run_goes_on"], false);
+    let still = events_with(&server, &format!("/api/v1/runs/{run}/events"), &[]).await;
+    let asks = still.last().expect("an end")["requires_approval"].as_array().expect("a list").clone();
+    assert_eq!(asks.iter().map(|request| &request["id"]).collect::<Vec<_>>(), [ids[1]]);
+    let last = answer(&server, ids[1], json!({"answer": "deny"})).await.expect("taken");
+    assert_eq!(last["run_goes_on"], true);
+    follow(&server, run).await;
+    let statuses: Vec<_> = traces(&server, run).await.iter().map(|trace| trace["status"].clone()).collect();
+    assert_eq!(statuses, ["SUCCESS", "BLOCKED"]);
 }

@@ -139,7 +139,7 @@ impl Ask {
                 match follow::answer(connection, &id, &given).await {
                     // Edited arguments that do not fit: once more.
                     Err(ClientError::Refused { status: 400, message, .. }) if !self.yes => {
-                        output::note(message);
+                        output::note(output::clean(&message));
                     }
                     answered => {
                         answered?;

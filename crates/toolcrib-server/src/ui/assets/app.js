@@ -442,14 +442,18 @@ class ApprovalView {
       }
       if (!(cause instanceof Failure)) console.error(cause);
       for (const control of controls) control.disabled = false;
-      this.fail(explain(cause));
+      // What is wrong with edited arguments; the server's hint is about fields of a request.
+      this.fail(cause.status === 400 ? cause.message : explain(cause));
+      if (!this.editing.hidden) this.edited.focus();
     }
   }
 
   /** Nothing can be answered any more. */
   end(note) {
+    const focused = this.element.contains(document.activeElement) || document.activeElement === document.body;
     this.element.replaceChildren(make("p", { className: "note" }, note));
     announce(note);
+    if (focused) focusPrompt();
   }
 }
 
@@ -626,8 +630,9 @@ function showQuestion(question) {
 
 /** A failure with what the user should read. */
 class Failure extends Error {
-  constructor({ message, code, hint }) {
+  constructor({ message, code, hint, status }) {
     super(message || text.failed);
+    this.status = status;
     this.code = code;
     this.hint = hint;
   }
@@ -645,7 +650,7 @@ async function request(path, options = {}) {
   const body = await response.json().catch(() => null);
   // The server's hint is about keys, which nobody who reads a page has.
   const advice = response.status === 401 ? { hint: text.signIn } : {};
-  throw new Failure({ message: text.answeredWith(response.status), ...(body?.error ?? {}), ...advice });
+  throw new Failure({ message: text.answeredWith(response.status), ...(body?.error ?? {}), ...advice, status: response.status });
 }
 
 async function json(path, options) {

@@ -1,7 +1,5 @@
 //! Lists that can be had as one JSON object or as JSON Lines (one object a line, <https://jsonlines.org>).
 
-use std::fmt::Write as _;
-
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Uri, header};
@@ -53,10 +51,8 @@ impl Form {
                 Json(Value::Object(Map::from_iter([(name.to_owned(), Value::Array(items))]))).into_response()
             }
             Self::Lines => {
-                let mut text = String::new();
-                for item in &items {
-                    let _ = writeln!(text, "{item}");
-                }
+                let lines: Vec<_> = items.iter().map(Value::to_string).collect();
+                let text = if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" };
                 ([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response()
             }
         }

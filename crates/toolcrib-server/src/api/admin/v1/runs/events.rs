@@ -111,8 +111,8 @@ async fn stored(app: &App, owner: &Owner, run: &RunRecord) -> Result<Vec<Value>,
     } else if let Some(conversation_id) = &run.conversation_id {
         let messages = app.store.messages(owner, conversation_id).await?.unwrap_or_default();
         let of_run = messages.iter().filter(|stored| stored.run_id == run.id);
-        let answers = of_run.filter(|stored| matches!(stored.message, Message::Assistant(_)));
-        let said = answers.map(|stored| stored.message.text());
+        let said = of_run.filter(|stored| matches!(stored.message, Message::Assistant(_)));
+        let said = said.map(|stored| stored.message.text());
         let text = said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
         if !text.is_empty() {
             events.push(json!({"type": "text", "text": text}));
