@@ -115,6 +115,7 @@ pub(super) async fn protected_text_is_recognized_in_its_workspace(store: &dyn St
     }
     assert_eq!(known(&[]).await?, Confidence::None);
     assert_eq!(known(&[2, 3, 4]).await?, Confidence::None);
+    assert!(store.protects_anything(&workspace).await?);
     assert_eq!(store.recognize(&workspace, &many).await?, Confidence::Low);
 
     store.end_run(protecting("few", Confidence::High, fingerprints([1, 77]))).await?;

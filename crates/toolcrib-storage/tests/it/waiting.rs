@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use toolcrib_runtime::caller::Components;
 use toolcrib_runtime::confidence::Confidence;
 use toolcrib_runtime::executor::Executor;
 use toolcrib_runtime::journal::{Journal, RunState, TraceStatus};
@@ -33,10 +34,10 @@ fn scene(journal: &Arc<dyn Journal>, run_id: &str, labels: Labels) -> (Run, Serv
         if id == "act" {
             definition["approval"] = "always".into();
         }
-        DefinitionFile { file: format!("{id}.json"), text: definition.to_string() }
+        DefinitionFile::added(format!("{id}.json"), definition.to_string())
     });
     let implementations = tools.map(|tool| Arc::new(tool) as _);
-    let (catalog, problems) = Catalog::build(&files, &implementations);
+    let (catalog, problems) = Catalog::build(&files, &implementations, &Components::default());
     assert_eq!(problems, []);
     let mut owner = caller();
     Owner { workspace_id: owner.workspace_id, user_id: owner.user_id } = Owner::first();
