@@ -9,7 +9,7 @@ use toolcrib_runtime::labels::Labels;
 use toolcrib_runtime::message::Message;
 use toolcrib_runtime::model::{ModelIdentity, ModelRequest};
 use toolcrib_storage::record::NewConversation;
-use toolcrib_storage::store::{ConversationStore, LabelStore};
+use toolcrib_storage::store::ConversationStore;
 
 use crate::app::App;
 use crate::auth::Principal;
@@ -91,15 +91,11 @@ pub(crate) async fn enter(
     // Read when it is our turn: what the run before has added counts.
     let conversation = app.store.conversation(owner, wanted).await?.ok_or_else(unknown)?;
     app.check_labels(owner, conversation.labels, model, Held::InConversation).await?;
-    let wanted_labels = Labels { outbound: wishes.outbound, ..Labels::default() };
-    if conversation.labels.raised_by(wanted_labels) != conversation.labels {
-        app.store.tighten(owner, wanted, wanted_labels).await?;
-    }
     app.abandon_waiting(wanted).await?;
     let messages = app.store.messages(owner, wanted).await?.ok_or_else(unknown)?;
     let messages = messages.into_iter().map(|stored| stored.message);
     let history = without_repeated_questions(messages, request.messages.first());
-    let labels = conversation.labels.raised_by(wanted_labels);
+    let labels = conversation.labels;
     Ok(Some(Entered { id: conversation.id, history, temporary: conversation.temporary, labels, turn }))
 }
 

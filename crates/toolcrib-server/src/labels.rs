@@ -88,3 +88,6 @@ impl App {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ use toolcrib_runtime::offering::{ModelStanding, OfferRequest, Offering, Selectio
 use toolcrib_runtime::policy::{Circumstances, OutboundRestriction};
 use toolcrib_runtime::run::{Asking, Run, drive};
 
+use toolcrib_storage::store::LabelStore as _;
 use tracing::Instrument as _;
 
 use crate::active::{Events, Going};
@@ -100,6 +101,10 @@ impl App {
             Some(Entered { id, mut history, temporary, labels: known, turn }) => {
                 labels = labels.raised_by(known);
                 wishes.outbound = labels.outbound;
+                if labels != known {
+                    // Before anything of the request is stored: a crash must not leave text without its labels.
+                    self.store.tighten(owner, &id, labels).await?;
+                }
                 // What was begun as temporary stays so.
                 wishes.temporary |= temporary;
                 let new = std::mem::take(&mut request.messages);
