@@ -104,6 +104,19 @@ def test_stop_cancels_the_run(page, demo_program, site):
     demo_program.wait_for_state(latest["id"], "cancelled", 1.0)
 
 
+def test_an_answer_goes_on_while_the_page_is_away(page, demo_program, site):
+    page.goto(demo_program.address)
+    ask(page, f"Read {site}/slow")
+    expect(page.locator("details.call")).to_be_attached(timeout=ANSWER_MILLISECONDS)
+    page.reload()
+    answer = page.locator("#messages article.assistant").last
+    expect(page.locator("details.call")).to_have_attribute("data-status", "SUCCESS", timeout=30_000)
+    expect(page.locator("#stop")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
+    expect(answer).to_contain_text("mill", timeout=ANSWER_MILLISECONDS)
+    latest = demo_program.get("/api/v1/runs?limit=1").json()["runs"][0]
+    assert latest["state"] == "completed"
+
+
 def picture(page, name):
     page.screenshot(path=pathlib.Path(os.environ["TOOLCRIB_ARTIFACTS"], f"{name}.png"), full_page=True)
 

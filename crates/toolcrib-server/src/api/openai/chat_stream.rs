@@ -53,7 +53,8 @@ pub(super) async fn respond(
         match event {
             Some(RunEvent::Failed(error)) => return Err((*error).into()),
             None => return Err(ApiError::new(INTERNAL, "the run ended without an answer or an error")),
-            Some(event @ RunEvent::Started { .. }) => first.push(event),
+            // Whoever lets a run go on by itself wants to know at once how to find it again.
+            Some(event @ RunEvent::Started { .. }) if !wishes.background => first.push(event),
             Some(event) => {
                 first.push(event);
                 break;

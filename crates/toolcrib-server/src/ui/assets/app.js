@@ -79,7 +79,6 @@ const text = TEXTS[language] ?? TEXTS.en;
 
 const CUT_AT_CHARACTERS = 2000;
 const BRIEF_CHARACTERS = 120;
-const STILL_RUNNING_POLL_MS = 2000;
 const GOES_ON_POLL_MS = 150;
 const ANNOUNCEMENT_KEPT_MS = 20_000;
 const NEAR_END_PIXELS = 120;
@@ -752,9 +751,11 @@ async function ask(question) {
         stream: true,
         stream_options: { include_usage: true },
         messages: [{ role: "user", content: question }],
-        toolcrib: { conversation: session.conversation ?? "new" },
+        // The answer goes on when the page is left, and is found again when it is opened.
+        toolcrib: { conversation: session.conversation ?? "new", background: true },
       }),
     });
+    run.id = response.headers.get("X-Toolcrib-Run-Id");
     await readChunks(response, (chunk) => {
       if (run === session.run) handleChunk(chunk, answer, end, question);
     });
@@ -902,16 +903,9 @@ async function openFromAddress() {
   const opening = new AbortController();
   session.opening = opening;
   try {
-    let shown = "";
-    for (;;) {
-      const conversation = await json(`/api/v1/conversations/${encodeURIComponent(id)}`, { signal: opening.signal });
-      const now = JSON.stringify(conversation);
-      if (now !== shown) showConversation(conversation);
-      shown = now;
-      if (conversation.messages.at(-1)?.state !== "running") break;
-      await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_POLL_MS));
-      if (opening.signal.aborted) return;
-    }
+    const conversation = await json(`/api/v1/conversations/${encodeURIComponent(id)}`, { signal: opening.signal });
+    if (opening.signal.aborted) return;
+    showConversation(conversation);
   } catch (cause) {
     if (opening.signal.aborted) return;
     if (!(cause instanceof Failure)) console.error(cause);
@@ -944,11 +938,17 @@ function showConversation({ title, messages }) {
 
 function showStored({ run_id, content, calls, sources, state, reason, requires_approval }, question, isLast) {
   const answer = new AnswerView();
-  const open = state === "running" || state === "waiting";
+  if (state === "running") {
+    // Its events tell everything from the beginning.
+    showMessage(answer.element);
+    follow(answer, run_id, question);
+    return;
+  }
+  const open = state === "waiting";
   for (const trace of calls ?? []) answer.callEnded(trace.status === "PENDING" && !open ? { ...trace, status: "CANCELLED" } : trace);
   answer.addText(content ?? "");
   answer.endText();
-  answer.element.dataset.state = state === "running" ? "pending" : (state ?? "completed");
+  answer.element.dataset.state = state ?? "completed";
   if (state === "failed") {
     answer.element.append(errorBox({ message: text.state.failed, hint: reason }, isLast && question ? () => retry(answer, question) : null));
   } else if (state === "incomplete" && reason) answer.showNote(text.incomplete(reason));
