@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use toolcrib_runtime::confidence::Confidence;
+use toolcrib_runtime::labels::fingerprint::Fingerprint;
 use toolcrib_runtime::labels::{Labels, fingerprint};
 use toolcrib_runtime::message::Message;
 use toolcrib_runtime::model::ModelIdentity;
@@ -31,8 +32,10 @@ impl App {
         if !self.store.protects_anything(workspace).await? {
             return Ok(Confidence::None);
         }
-        let fingerprints: BTreeSet<_> =
-            messages.iter().flat_map(|message| fingerprint::of_text(&message.text())).collect();
+        let mut fingerprints = BTreeSet::new();
+        for position in 0..messages.len() {
+            fingerprints.extend(of_message(messages, position));
+        }
         Ok(self.store.recognize(workspace, &fingerprints).await?)
     }
 
@@ -79,14 +82,27 @@ impl App {
     }
 
     async fn first_protected(&self, owner: &Owner, messages: &[Message]) -> Result<Option<usize>, ApiError> {
-        for (index, message) in messages.iter().enumerate() {
-            let fingerprints = fingerprint::of_text(&message.text());
+        for index in 0..messages.len() {
+            let fingerprints = of_message(messages, index);
             if self.store.recognize(&owner.workspace_id, &fingerprints).await? > Confidence::None {
                 return Ok(Some(index));
             }
         }
         Ok(None)
     }
+}
+
+/// By what one message of a conversation is recognized: its text, and an answer also behind its question.
+fn of_message(messages: &[Message], position: usize) -> BTreeSet<Fingerprint> {
+    let (before, rest) = messages.split_at(position.min(messages.len()));
+    let Some(message) = rest.first() else { return BTreeSet::new() };
+    let text = message.text();
+    let mut fingerprints = fingerprint::of_text(&text);
+    if matches!(message, Message::Assistant(_)) && !text.is_empty() {
+        let asked = before.iter().rfind(|message| matches!(message, Message::User(_)));
+        fingerprints.insert(fingerprint::of_exchange(&asked.map(Message::text).unwrap_or_default(), &text));
+    }
+    fingerprints
 }
 
 #[cfg(test)]

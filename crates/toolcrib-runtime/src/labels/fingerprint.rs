@@ -3,7 +3,8 @@
 //! Clients that keep their conversations themselves send them back as plain messages: nothing in such a request says
 //! that an answer in it was built on protected data. So what the answer said is remembered by hashes of its word
 //! groups, chosen by winnowing: a passage of at least [`RECOGNIZED_WORDS`] words in a row is recognized in any later
-//! text, however it is wrapped, cased or spaced; a shorter text is recognized when it comes back as a whole.
+//! text, however it is wrapped, cased or spaced; a shorter text is recognized when it comes back as a whole, and the
+//! shortest ("Yes.") only behind the question that it answers.
 //!
 //! Source: Schleimer, Wilkerson, Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
 
@@ -18,6 +19,8 @@ const GROUP: usize = 6;
 const WINDOW: usize = 9;
 /// A passage of this many words is always recognized.
 pub const RECOGNIZED_WORDS: usize = GROUP + WINDOW - 1;
+/// Characters that stand for one word in scripts without spaces.
+const UNSPACED: usize = 6;
 /// A whole text of fewer words says too little: "Yes." is no secret.
 const SHORTEST_TEXT: usize = 4;
 
@@ -51,6 +54,12 @@ pub fn of_text(text: &str) -> BTreeSet<Fingerprint> {
     chosen
 }
 
+/// The fingerprint of an answer behind the question that it answers, for answers that say nothing without it.
+pub fn of_exchange(question: &str, answer: &str) -> Fingerprint {
+    let (question, answer): (Vec<u64>, Vec<u64>) = (words(question).collect(), words(answer).collect());
+    hash(&(question, answer))
+}
+
 /// What is only in `protected` and not in `known`: a question that an answer repeats is not protected by that.
 pub fn new_in<'a>(
     protected: impl IntoIterator<Item = &'a str>,
@@ -80,16 +89,31 @@ fn all_groups(text: &str) -> Vec<Fingerprint> {
     groups
 }
 
-/// The words of a text as hashes: runs of letters and digits, letter case put aside.
+/// The words of a text as hashes: runs of letters and digits, letter case put aside. Scripts that part words by no
+/// spaces give every few characters as one, wherever they begin.
 fn words(text: &str) -> impl Iterator<Item = u64> {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| {
-        let mut hasher = SipHasher13::new();
-        for character in word.chars().flat_map(char::to_lowercase) {
-            hasher.write_u32(u32::from(character));
-        }
-        hasher.finish()
+    // Vowel signs and tone marks of such scripts are no letters, and part nothing.
+    let belongs = |character: char| character.is_alphanumeric() || is_unspaced(character);
+    let runs = text.split(move |character: char| !belongs(character)).filter(|run| !run.is_empty());
+    runs.flat_map(|run| {
+        let characters: Vec<char> = run.chars().flat_map(char::to_lowercase).collect();
+        let length =
+            if run.chars().any(is_unspaced) { UNSPACED.min(characters.len()) } else { characters.len() };
+        let words = characters.windows(length.max(1)).map(|word| {
+            let mut hasher = SipHasher13::new();
+            word.iter().for_each(|character| hasher.write_u32(u32::from(*character)));
+            hasher.finish()
+        });
+        words.collect::<Vec<_>>()
     })
+}
+
+/// Han, Kana, Thai, Lao, Myanmar and Khmer (Unicode 16, Blocks.txt).
+fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
+        | '\u{31F0}'..='\u{31FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
 }
 
 fn hash(value: &impl Hash) -> Fingerprint {
@@ -134,6 +158,23 @@ mod tests {
         assert!(recognized(&stored, "the code is 4711 BLUE"));
         assert!(!recognized(&stored, "Tell me: the code is 4711 blue, or is it not?"));
         assert!(of_text("Yes, I can.").is_empty());
+    }
+
+    #[test]
+    fn the_shortest_answers_are_recognized_behind_their_question() {
+        let stored = of_exchange("Is the pump house to be moved?", "Yes.");
+        assert_eq!(stored, of_exchange("is the pump house to be moved", "YES"));
+        assert_ne!(stored, of_exchange("Is it raining?", "Yes."));
+        assert_ne!(stored, of_exchange("Is the pump house to be moved? Yes.", ""));
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_recognized_as_well() {
+        let stored = of_text("港口项目的季度计划把泵房移到东码头，因为旧址的地面在春天河水上涨时会塌陷。");
+        assert!(recognized(&stored, "他说：因为旧址的地面在春天河水上涨时会塌陷，对吗？"));
+        assert!(!recognized(&stored, "春天的河水很高，旧码头在港口的东边，我们明天去看看吧。"));
+        let stored = of_text("แผนรายไตรมาสของโครงการท่าเรือจะย้ายโรงสูบน้ำไปยังท่าเรือด้านตะวันออก");
+        assert!(recognized(&stored, "จะย้ายโรงสูบน้ำไปยังท่าเรือด้านตะวันออก"));
     }
 
     #[test]

@@ -122,6 +122,15 @@ async fn a_client_that_sends_protected_text_back_is_held_to_what_it_demands() {
     // Pasted into another question, in another form.
     let pasted = json!([{"role": "user", "content": format!("Is this true?\n> {}", SECRET.to_uppercase())}]);
     assert_eq!(ask(&installation, "low/m", pasted, None).await.0, 409);
+    // The shortest answer says nothing alone, and everything behind its question.
+    let short = |question: &str| {
+        json!([
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": "Yes."},
+            {"role": "user", "content": "And then?"},
+        ])
+    };
+    assert_eq!(ask(&installation, "low/m", short("Is it raining?"), None).await.0, 502);
     // Providers that may see it are asked: they are only not there.
     for model in ["own/m", "vouched/m"] {
         assert_eq!(ask(&installation, model, history.clone(), None).await.0, 502, "{model}");

@@ -139,6 +139,11 @@ impl Driver {
         let known = || asked.iter().map(String::as_str);
         let mut all = fingerprint::new_in(said.iter().map(String::as_str), known());
         all.extend(fingerprint::without_known(&self.protected, known()));
+        let asked = self.machine.given().iter().rfind(|message| matches!(message, Message::User(_)));
+        let asked = asked.map(Message::text).unwrap_or_default();
+        if !self.machine.visible_text().is_empty() {
+            all.insert(fingerprint::of_exchange(&asked, self.machine.visible_text()));
+        }
         all
     }
 
