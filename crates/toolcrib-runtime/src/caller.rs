@@ -1,5 +1,6 @@
 //! Who asks: workspace, user, plan, preferences and component, as plain data.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -60,8 +61,9 @@ pub struct Component(Arc<str>);
 /// The components that exist: the doors, and the assistants of this installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
-    /// By id.
-    assistants: BTreeSet<Component>,
+    /// Doors and assistants, by id. Whoever names a component gets a share of the one here: thousands of definitions
+    /// that name it are judged by one place in memory.
+    known: BTreeSet<Component>,
 }
 
 /// A name that no component has.
@@ -112,6 +114,13 @@ impl Component {
     }
 }
 
+/// Components are found by their ids: both are ordered and compared alike.
+impl Borrow<str> for Component {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -147,7 +156,7 @@ impl Components {
         if !is_assistant_id(id) {
             return Err(AssistantIdError { id: id.to_owned() });
         }
-        self.assistants.insert(Component(Arc::from(id)));
+        self.known.insert(Component(Arc::from(id)));
         Ok(())
     }
 
@@ -156,9 +165,8 @@ impl Components {
     /// # Errors
     /// There is none; the error names those that there are, and the nearest.
     pub fn parse(&self, id: &str) -> Result<Component, UnknownComponent> {
-        let component = Component(Arc::from(id));
-        if Self::DOORS.contains(&id) || self.assistants.contains(&component) {
-            return Ok(component);
+        if let Some(component) = self.known.get(id) {
+            return Ok(component.clone());
         }
         let near = nearest(id, self.ids()).map(str::to_owned);
         Err(UnknownComponent { name: id.to_owned(), known: self.listed(), nearest: near })
@@ -166,7 +174,8 @@ impl Components {
 
     /// Every id: the doors, then the assistants in the order of their ids.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        Self::DOORS.into_iter().chain(self.assistants.iter().map(Component::id))
+        let assistants = self.known.iter().filter(|component| component.is_assistant());
+        Self::DOORS.into_iter().chain(assistants.map(Component::id))
     }
 
     /// Every id, separated by commas.
@@ -178,8 +187,8 @@ impl Components {
 /// The doors and the built-in assistants.
 impl Default for Components {
     fn default() -> Self {
-        let assistants = Self::BUILT_IN_ASSISTANTS.into_iter().map(|id| Component(Arc::from(id))).collect();
-        Self { assistants }
+        let ids = Self::DOORS.into_iter().chain(Self::BUILT_IN_ASSISTANTS);
+        Self { known: ids.map(|id| Component(Arc::from(id))).collect() }
     }
 }
 
