@@ -110,9 +110,11 @@ def test_an_answer_goes_on_while_the_page_is_away(page, demo_program, site):
     expect(page.locator("details.call")).to_be_attached(timeout=ANSWER_MILLISECONDS)
     page.reload()
     answer = page.locator("#messages article.assistant").last
-    expect(page.locator("details.call")).to_have_attribute("data-status", "SUCCESS", timeout=30_000)
+    # Still running when the page is back, and told to its end: the site is slower than the tool may wait.
+    expect(page.locator("#stop")).to_be_visible(timeout=ANSWER_MILLISECONDS)
+    expect(page.locator("details.call")).to_have_attribute("data-status", "ERROR", timeout=ANSWER_MILLISECONDS)
+    expect(answer).to_contain_text("took too long", timeout=ANSWER_MILLISECONDS)
     expect(page.locator("#stop")).to_be_hidden(timeout=ANSWER_MILLISECONDS)
-    expect(answer).to_contain_text("mill", timeout=ANSWER_MILLISECONDS)
     latest = demo_program.get("/api/v1/runs?limit=1").json()["runs"][0]
     assert latest["state"] == "completed"
 
