@@ -4,10 +4,10 @@ use crate::harness::{Home, ended, program};
 
 const DEFINITION: &str = r#"{
   "schemaVersion": 1,
-  "id": "roll_dice",
-  "implementationKey": "roll_dice",
+  "id": "toss_marbles",
+  "implementationKey": "toss_marbles",
   "function": {
-    "name": "roll_dice",
+    "name": "toss_marbles",
     "descriptionForLLM": "Rolls dice and returns what they show. Use it whenever chance shall decide.",
     "strict": true,
     "parameters": {
@@ -139,7 +139,7 @@ fn a_definition_in_the_folder_is_used_and_a_broken_one_is_told() {
     std::fs::write(folder.join("dice.json"), DEFINITION).unwrap();
     std::fs::write(folder.join("broken.json"), "{").unwrap();
     let list = home.run(&["tools", "--json"]).with_code(0).json();
-    assert!(list["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "roll_dice"), "{list}");
+    assert!(list["tools"].as_array().unwrap().iter().any(|tool| tool["id"] == "toss_marbles"), "{list}");
     let problems: Vec<_> =
         list["problems"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     assert!(problems.iter().any(|text| text.contains("broken.json")), "{problems:?}");
