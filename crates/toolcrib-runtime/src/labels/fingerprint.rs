@@ -101,7 +101,9 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
             if run.chars().any(is_unspaced) { UNSPACED.min(characters.len()) } else { characters.len() };
         let words = characters.windows(length.max(1)).map(|word| {
             let mut hasher = SipHasher13::new();
-            word.iter().for_each(|character| hasher.write_u32(u32::from(*character)));
+            for character in word {
+                hasher.write_u32(u32::from(*character));
+            }
             hasher.finish()
         });
         words.collect::<Vec<_>>()
