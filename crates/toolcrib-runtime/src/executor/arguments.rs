@@ -2,7 +2,6 @@
 //!
 //! Arguments that do not fit are never passed on; the model is told where they are wrong and what would fit.
 
-use std::fmt::Write as _;
 use std::str::FromStr as _;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -17,6 +16,9 @@ mod tests;
 
 /// Rounds of repair: a repaired value may itself hold values to repair.
 const MAX_REPAIR_ROUNDS: usize = 4;
+/// Violations that are looked at in a round. Schemas that refer to each other can find the same value wrong in thousands
+/// of ways.
+const MAX_CONSIDERED: usize = 1_000;
 /// Violations that the model is told about at once.
 const MAX_VIOLATIONS: usize = 10;
 
@@ -66,8 +68,11 @@ impl ArgumentsSchema {
         let mut left_out = Vec::new();
         let mut value = self.parse(text, &mut repairs)?;
         for _ in 0..MAX_REPAIR_ROUNDS {
-            let edits: Vec<_> =
-                self.validator.iter_errors(&value).filter_map(|error| self.repair(&error)).collect();
+            if self.validator.is_valid(&value) {
+                break;
+            }
+            let violations = self.validator.iter_errors(&value).take(MAX_CONSIDERED);
+            let edits: Vec<_> = violations.filter_map(|error| self.repair(&error)).collect();
             if edits.is_empty() {
                 break;
             }
@@ -78,19 +83,26 @@ impl ArgumentsSchema {
                 }
             }
         }
-        let mut message = String::new();
-        for error in self.validator.iter_errors(&value).take(MAX_VIOLATIONS) {
-            let _ = write!(message, "\n- {}", self.violation(&error, sensitive));
-        }
-        if message.is_empty() {
+        if self.validator.is_valid(&value) {
             let mut given = value.clone();
             for pointer in &left_out {
                 Edit::Remove.apply(&mut given, pointer);
             }
             return Ok(Arguments { value, given, repairs });
         }
+        let mut told = Vec::new();
+        for error in self.validator.iter_errors(&value).take(MAX_CONSIDERED) {
+            let line = format!("\n- {}", self.violation(&error, sensitive));
+            if !told.contains(&line) {
+                told.push(line);
+            }
+            if told.len() == MAX_VIOLATIONS {
+                break;
+            }
+        }
         Err(BadArguments(format!(
-            "The arguments do not fit the tool:{message}\nExpected: {}",
+            "The arguments do not fit the tool:{}\nExpected: {}",
+            told.concat(),
             self.summary()
         )))
     }

@@ -13,12 +13,14 @@ use crate::confidence::Confidence;
 
 mod compatible;
 mod lint;
+mod parameters;
 mod problem;
 mod read;
 mod reader;
 mod schema;
 mod settings_schema;
 mod strict;
+mod subschemas;
 #[cfg(test)]
 mod tests;
 

@@ -219,3 +219,27 @@ fn a_message_about_arguments_is_bounded() {
     let message = nested().read(&Value::Object(many).to_string(), &|_| false).expect_err("unknown").0;
     assert!(message.chars().count() < 4_000, "{}", message.chars().count());
 }
+
+#[test]
+fn schemas_that_go_round_end_and_what_they_find_again_is_told_once() {
+    let round = ArgumentsSchema::compile(&json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}
+    }));
+    let read = round.expect("a schema").read(r#"{"a":{"a":1}}"#, &|_| false).expect("nothing refuses it");
+    assert_eq!(read.value, json!({"a": {"a": 1}}));
+
+    // Every step names the next one twice: the last one is asked 2^10 times.
+    let steps = (0..10).map(|step| {
+        let next = json!({"$ref": format!("#/$defs/{}", step + 1)});
+        (step.to_string(), json!({"allOf": [next, next]}))
+    });
+    let mut steps: Map<String, Value> = steps.collect();
+    steps.insert("10".to_owned(), json!({"minProperties": 1}));
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": steps});
+    let schema = ArgumentsSchema::compile(&schema).expect("a schema");
+    assert!(schema.read(r#"{"a":{"b":1}}"#, &|_| false).is_ok());
+    let told = schema.read(r#"{"a":{}}"#, &|_| false).expect_err("too few properties").0;
+    assert_eq!(told.matches("/a: {} has less than 1 property").count(), 1, "{told}");
+}

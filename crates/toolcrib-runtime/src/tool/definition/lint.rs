@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::reader::join;
+use super::subschemas::{keywords, subschemas};
 use super::{Definition, Problem, Severity, strict_obstacles};
+use crate::nearest::nearest;
 
 const MAX_COMFORTABLE_PARAMETERS: usize = 8;
 const PARAMETERS: &str = "/function/parameters";
@@ -20,6 +22,7 @@ pub fn lint(definition: &Definition, file: &str) -> Vec<Problem> {
     let mut lints = Lints { file, problems: Vec::new() };
     lints.descriptions(definition);
     lints.parameters(definition);
+    lints.keywords(definition);
     if definition.function.strict {
         for obstacle in strict_obstacles(&definition.function.parameters) {
             lints.warn(&format!("{PARAMETERS}{}", obstacle.pointer), obstacle.found, obstacle.advice);
@@ -37,8 +40,19 @@ struct Lints<'f> {
 
 impl Lints<'_> {
     fn warn(&mut self, pointer: &str, found: impl Into<String>, advice: impl Into<String>) {
+        self.warn_near(pointer, found, advice, None);
+    }
+
+    fn warn_near(
+        &mut self,
+        pointer: &str,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+        nearest: Option<&str>,
+    ) {
         let problem = Problem::error(self.file, pointer, found, advice);
-        self.problems.push(Problem { severity: Severity::Warning, ..problem });
+        let nearest = nearest.map(str::to_owned);
+        self.problems.push(Problem { severity: Severity::Warning, nearest, ..problem });
     }
 
     fn descriptions(&mut self, definition: &Definition) {
@@ -73,6 +87,21 @@ impl Lints<'_> {
                     "a parameter without description",
                     "say what it means and give an example value",
                 );
+            }
+        }
+    }
+
+    /// A word that JSON Schema does not know refuses nothing, so a misspelled rule is silently none.
+    fn keywords(&mut self, definition: &Definition) {
+        for schema in subschemas(&definition.function.parameters) {
+            for word in schema.fields.keys().filter(|word| !word.starts_with("x-")) {
+                if keywords().all(|known| known != word) {
+                    let pointer = join(&format!("{PARAMETERS}{}", schema.pointer), word);
+                    let advice =
+                        "JSON Schema ignores it: use one of its keywords, or begin the name with \"x-\"";
+                    let found = format!("the unknown keyword {word:?}");
+                    self.warn_near(&pointer, found, advice, nearest(word, keywords()));
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::parameters::parameters;
 use super::reader::{Fields, Place, Reader, describe, join};
 use super::{
     Annotations, Approval, Concurrency, Cost, Definition, Function, LocalizedDisplay, Problem, Rate,
@@ -31,6 +32,9 @@ pub(super) const MAX_TIMEOUT_SECONDS: i64 = 3_600;
 pub(super) const MAX_RESULT_CHARACTERS: i64 = 1_000_000;
 pub(super) const MAX_PRICE: i64 = i64::MAX / 1_000;
 
+const NO_JSON: &str =
+    "a definition is one JSON object without comments or trailing commas, nested at most 127 levels deep";
+
 pub(super) fn definition(
     text: &str,
     file: &str,
@@ -41,8 +45,7 @@ pub(super) fn definition(
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => {
-            let found = format!("no valid JSON ({error})");
-            reader.error("", found, "a definition is one JSON object without comments or trailing commas");
+            reader.error("", format!("no valid JSON ({error})"), NO_JSON);
             return Err(reader.problems);
         }
     };
@@ -199,42 +202,6 @@ fn function_name(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<String> {
     let allowed = "a function name has 1 to 64 of the characters A-Z, a-z, 0-9, _ and -";
     reader.error(&place.pointer, describe(place.value), allowed);
     None
-}
-
-fn parameters(reader: &mut Reader<'_>, place: &Place<'_>) -> Option<Value> {
-    let object = reader.object(place)?;
-    if object.get("type").and_then(Value::as_str) != Some("object") {
-        let found = object.get("type").map_or_else(|| "no \"type\"".to_owned(), describe);
-        reader.error(&join(&place.pointer, "type"), found, "the arguments of a tool are of type \"object\"");
-        return None;
-    }
-    let before = reader.problems.len();
-    let properties = object.get("properties").and_then(Value::as_object);
-    let names: Vec<&str> = properties.map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
-    for (index, required) in
-        object.get("required").and_then(Value::as_array).into_iter().flatten().enumerate()
-    {
-        if let Some(required) = required.as_str()
-            && !names.contains(&required)
-        {
-            let pointer = format!("{}/required/{index}", place.pointer);
-            let allowed = format!("a required argument must be one of the properties: {}", names.join(", "));
-            reader.error_near(
-                &pointer,
-                format!("{required:?}"),
-                allowed,
-                nearest(required, names.iter().copied()),
-            );
-        }
-    }
-    if let Err(error) = jsonschema::draft202012::meta::validate(place.value) {
-        let pointer = format!("{}{}", place.pointer, error.instance_path());
-        reader.error(&pointer, error.to_string(), "a JSON Schema of draft 2020-12 is allowed");
-    } else if let Err(error) = jsonschema::draft202012::new(place.value) {
-        let allowed = "a schema that stands alone, without references to other documents, is allowed";
-        reader.error(&place.pointer, error.to_string(), allowed);
-    }
-    (reader.problems.len() == before).then(|| place.value.clone())
 }
 
 fn annotations(reader: &mut Reader<'_>, place: Option<Place<'_>>) -> Annotations {

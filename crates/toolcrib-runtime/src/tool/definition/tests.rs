@@ -125,6 +125,54 @@ fn a_schema_that_is_none_is_refused() {
 }
 
 #[test]
+fn every_fault_of_a_schema_is_reported_with_its_place() {
+    let mut value = weather();
+    value["approval"] = json!("sometimes");
+    value["function"]["parameters"] = json!({
+        "type": "objekt",
+        "properties": {
+            "kind": {"type": "strin"},
+            "kinds": {"type": ["string", "nul", "string"]},
+            "short": {"minLength": -1, "pattern": "(["},
+            "list": {"enum": "red", "items": 5},
+            "defined": {"$ref": "#/$defs/adress"},
+            "anchored": {"$ref": "#nowhere"},
+            "remote": {"$ref": "https://example.org/address.json"},
+            "inner": {
+                "properties": {"street": {"type": "string"}},
+                "required": ["stret"],
+                "additionalProperties": false
+            }
+        },
+        "$defs": {"address": {"patternProperties": {"*": {}}}},
+        "required": ["kind", "shorty", 7]
+    });
+    let problems = read(&value).expect_err("nearly everything is wrong");
+    let told: Vec<_> = problems.iter().map(|problem| format!("{problem}\n")).collect();
+    insta::assert_snapshot!(told.concat());
+}
+
+#[test]
+fn references_within_a_schema_are_followed() {
+    let check = |reference: &str| {
+        let mut value = weather();
+        value["function"]["parameters"]["properties"]["city"] = json!({"$ref": reference});
+        value["function"]["parameters"]["$defs"] = json!({
+            "a/b~": {"type": "string"},
+            "named": {"$anchor": "place"},
+            "round": {"anyOf": [{"$ref": "#/$defs/round"}, {"$ref": "#/$defs/round"}]}
+        });
+        assert_eq!(read(&value).err().unwrap_or_default(), [], "{reference}");
+    };
+    check("#");
+    check("#/$defs/a~1b~0");
+    check("#/$defs/a~1b%7E0");
+    check("#place");
+    check("#/$defs/round");
+    check("https://json-schema.org/draft/2020-12/schema");
+}
+
+#[test]
 fn a_typing_error_gets_a_suggestion() {
     let mut value = weather();
     value["minimumConfidense"] = json!("LOW");
@@ -390,6 +438,10 @@ fn each_lint_alone_warns_of_its_fault() {
         |v| v["function"]["parameters"]["properties"]["city"]["not"] = json!({"const": ""}),
         &["/function/parameters/properties/city/not: the keyword \"not\" in a strict schema"],
     );
+    check(
+        |v| v["function"]["parameters"]["properties"]["city"]["minLenght"] = json!(1),
+        &["/function/parameters/properties/city/minLenght: the unknown keyword \"minLenght\""],
+    );
     check(|v| v["function"]["name"] = json!("weather"), &["/function/name: the name \"weather\""]);
     check(|v| v["implementationKey"] = json!("weather"), &["/implementationKey: the key \"weather\""]);
     check(
@@ -405,6 +457,7 @@ fn what_is_as_it_should_be_gets_no_lint() {
         v["function"]["strict"] = json!(false);
         v["function"]["parameters"]["required"] = json!([]);
         v["function"]["parameters"]["additionalProperties"] = json!(true);
+        v["function"]["parameters"]["x-order"] = json!(["city", "unit"]);
     });
     check(|v| {
         v["replaces"] = json!("weather");
