@@ -227,16 +227,18 @@ pub fn credits(millionths: i64) -> String {
 /// The one name of a capability that has several: `google_search` is `web_search`, and `web_scrap` is
 /// `read_web_page`. Every other name is its own, those that no tool has yet included.
 pub fn canonical_capability(name: &str) -> &str {
-    match name {
-        "google_search" => "web_search",
-        "web_scrap" => "read_web_page",
-        own => own,
-    }
+    OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |&(_, own)| own)
 }
 
+/// The names that a capability is also known by, each with the one used here.
+const OTHER_NAMES: [(&str, &str); 2] = [("google_search", "web_search"), ("web_scrap", "read_web_page")];
+
+/// Whether the set has the capability, under whichever of its names: looked up, never walked
+/// through, for an organisation may name thousands of tools and every gate of each tool asks.
 fn names(capabilities: &BTreeSet<String>, capability: &str) -> bool {
-    let wanted = canonical_capability(capability);
-    capabilities.iter().any(|named| canonical_capability(named) == wanted)
+    let own = canonical_capability(capability);
+    capabilities.contains(own)
+        || OTHER_NAMES.iter().any(|(other, of)| *of == own && capabilities.contains(*other))
 }
 
 fn is_assistant_id(id: &str) -> bool {
